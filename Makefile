@@ -1,0 +1,50 @@
+# Samsa: `make run` starts a broker, `make test` proves it. Each sets itself up.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.run
+DEV_STAMP := $(VENV)/.dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check format bench clean
+
+help: ## List what there is to make
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Samsa needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): pyproject.toml | $(BIN)/python
+	@echo "Installing Samsa into $(VENV) (once) ..."
+	@$(PIP) '.[aws]'
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml | $(BIN)/python
+	@echo "Installing Samsa and what its tests need into $(VENV) (once, about two minutes) ..."
+	@$(PIP) '.[dev,bench]'
+	@touch $@ $(RUN_STAMP)
+
+setup: $(RUN_STAMP) ## Make .venv with samsa in it
+run: $(RUN_STAMP) ## Start a broker on 127.0.0.1:9092 (ARGS="--port 0" and so on)
+	@exec $(BIN)/samsa up $(ARGS)
+
+test: $(DEV_STAMP) ## Run every test
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(DEV_STAMP) ## Format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(DEV_STAMP) ## Format and mend what ruff can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(DEV_STAMP) ## Side by side with Apache Kafka
+	$(BIN)/python benchmarks/side_by_side.py $(ARGS)
+
+clean: ## Remove what was made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
