@@ -1,0 +1,268 @@
+"""The four seams: Ledger, Objects, Clock, Wakeups.
+
+Everything above this file (the log, the handlers) is the same on a laptop and on AWS; everything
+below it (`local/`, `aws/`) is an adapter. What an adapter promises:
+
+- A **ledger** call is one atomic step, or several steps in the order its doc gives, between which the
+  process may stop for ever. A call that may or may not have happened raises `Unavailable`; repeating
+  it with the same arguments is then harmless.
+- An **object** is written once. `put_if_absent` either stores all the bytes or none, and says
+  whether this call did it. Readers never see half an object.
+- **Time** only decides when something is looked at again, never whether it is safe.
+- A **wake-up** is a hint: losing one costs delay, and nothing else.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeAlias
+from uuid import UUID
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+
+
+class Unavailable(Exception):
+    """A store is down, throttled or slow: nothing is known about the call. Retriable."""
+
+
+class UnknownPartition(Exception):
+    """The ledger has no such partition (any more)."""
+
+
+class Missing(Exception):
+    """There is no object under that key."""
+
+
+class Partition(NamedTuple):
+    topic_id: UUID
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.topic_id}/{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    name: str
+    id: UUID
+    partitions: int
+    created_at: int
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+class Head(NamedTuple):
+    """A partition's item: the sequencer and what is open on it."""
+
+    next_offset: int
+    log_start: int
+    inflight: Mapping[str, int]
+    """Open slots: token → base."""
+    watchers: Mapping[str, int]
+    """Who wants to hear of a confirm: address → when that wish expires (ms)."""
+
+    @property
+    def visible_end(self) -> int:
+        """What Kafka calls the high watermark. Never the counter itself: readers see a prefix."""
+        return min(self.inflight.values(), default=self.next_offset)
+
+
+class Extent(NamedTuple):
+    """The index entry of a stored slot or segment: the offsets [base, base + count)."""
+
+    base: int
+    count: int
+    size: int
+    max_timestamp: int
+    stored_at: int
+    key: str
+    marks: tuple[tuple[int, int], ...] = ()
+    """Sparse index of a slot with several batches: (offset − base, position) of some of them."""
+    records: int = -1
+    """Records in it; 0 for filler, −1 where nobody counted."""
+
+    @property
+    def end(self) -> int:
+        return self.base + self.count
+
+
+class Confirmed(NamedTuple):
+    head: Head
+    was_open: bool
+    """False: someone else closed the slot. What it holds must be looked at before any answer."""
+
+
+class Bound(NamedTuple):
+    """An idempotent producer's item on one partition: opaque to the ledger but for its version."""
+
+    version: int
+    state: bytes
+
+
+class Ledger(Protocol):
+    """DynamoDB or SQLite. `calls` counts each method by name, for pinning what a request costs."""
+
+    calls: dict[str, int]
+
+    async def reserve(self, partition: Partition, token: str, count: int) -> Head:
+        """Advance the counter by `count` and open a slot at its old value, in one step.
+
+        The base is `head.inflight[token]` of the returned head. A token that is open already is not
+        opened twice: the head then shows the base it got first. Raises UnknownPartition.
+        """
+        ...
+
+    async def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
+        """Close the slot if it is open; then, if this call closed it, add the extent if absent.
+
+        Two steps on DynamoDB: a slot may end up closed and not indexed, which readers repair.
+        """
+        ...
+
+    async def head(self, partition: Partition) -> Head: ...
+
+    async def index(self, partition: Partition, extent: Extent) -> None:
+        """Add the extent unless one with the same last offset is there."""
+        ...
+
+    async def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
+        """Up to `limit` extents in order, from the first that ends after `offset`."""
+        ...
+
+    async def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
+        """The first extent, at or above log_start, whose max_timestamp ≥ `timestamp`."""
+        ...
+
+    async def newest_extent(self, partition: Partition) -> Extent | None:
+        """The extent with the greatest max_timestamp (the first of equals)."""
+        ...
+
+    async def producer(self, partition: Partition, producer_id: int) -> Bound | None: ...
+
+    async def bind(
+        self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
+    ) -> bool:
+        """Store `state` as version `after + 1` if the item's version is `after` (0: there is none).
+
+        False if it was another version. Repeating a bind that succeeded answers True. `expires_at`
+        (ms) is when the item may be forgotten.
+        """
+        ...
+
+    async def advance_start(self, partition: Partition, offset: int) -> Head:
+        """Raise log_start to `offset`; it never goes back and never passes the counter."""
+        ...
+
+    async def drop_extents(self, partition: Partition, below: int) -> int:
+        """Forget the extents that end at or below `below`; how many."""
+        ...
+
+    async def watch(self, partition: Partition, watcher: str, expires_at: int) -> Head:
+        """Add or renew a watcher, and drop those that expired more than a while ago."""
+        ...
+
+    async def unwatch(self, partition: Partition, watcher: str) -> None: ...
+
+    async def create_topic(self, topic: Topic) -> bool:
+        """Make the heads, then the name: the name is the commit. False if the name is taken."""
+        ...
+
+    async def topic(self, name: str) -> Topic | None: ...
+
+    async def topic_by_id(self, topic_id: UUID) -> Topic | None: ...
+
+    async def topics(self) -> list[Topic]: ...
+
+    async def delete_topic(self, topic: Topic) -> bool:
+        """Take the name away and remember the topic as doomed, in one step. False if it was gone."""
+        ...
+
+    async def doomed_topics(self) -> list[Topic]: ...
+
+    async def forget_topic(self, topic: Topic) -> None:
+        """Remove every item of a doomed topic, the doom last. Its objects are gone already."""
+        ...
+
+    async def next_producer_ids(self, count: int) -> int:
+        """Take `count` producer ids; the first of them."""
+        ...
+
+    async def cluster_id(self, proposed: str) -> str:
+        """The cluster's id: the first one that was ever proposed."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class FileRange:
+    """Part of an open file, for sendfile: it has a length like any other piece of a response."""
+
+    __slots__ = ("fd", "length", "start")
+
+    def __init__(self, fd: int, start: int, length: int) -> None:
+        self.fd = fd
+        self.start = start
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def read(self) -> bytes:
+        return os.pread(self.fd, self.length, self.start)
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    __del__ = close
+
+
+Piece: TypeAlias = Buffer | FileRange
+
+
+class Objects(Protocol):
+    """S3, a folder, or memory. Keys look like paths."""
+
+    calls: dict[str, int]
+
+    async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
+        """Store the parts, joined, unless the key exists. False: it existed, nothing was written."""
+        ...
+
+    async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
+        """Raises Missing."""
+        ...
+
+    async def piece(self, key: str, start: int, length: int) -> Piece:
+        """A range ready to be sent: bytes, or an open file where there is one. Raises Missing."""
+        ...
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        """Deleting what is not there is no error."""
+        ...
+
+    def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
+        """Keys under `prefix` in order, up to but without `below`. Never on a hot path."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int: ...
+
+
+class Subscription(Protocol):
+    async def wait(self, timeout_ms: int) -> bool:
+        """Until one of the partitions grows (True) or the time is up (False)."""
+        ...
+
+
+class Wakeups(Protocol):
+    address: str
+    """The name under which this process is entered among a head's watchers."""
+
+    def subscribe(self, partitions: Iterable[Partition]) -> AbstractContextManager[Subscription]: ...
+
+    def wake(self, partition: Partition, watchers: Iterable[str]) -> None: ...
