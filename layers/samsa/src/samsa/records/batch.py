@@ -1,0 +1,111 @@
+"""RecordBatch v2: what a producer may send, its place in the log, and the empty batch.
+
+Records are never looked at here. The checksum covers a batch from its attributes on, so the base
+offset and the leader epoch can be patched where they lie, and the rest is stored as it came.
+"""
+
+import struct
+
+from samsa.records.bounded import Buffer
+from samsa.records.checksum import crc32c
+from samsa.records.compression import Codec
+from samsa.records.errors import CorruptBatch, InvalidRecord
+from samsa.records.header import (
+    CONTROL,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC,
+    BatchHeader,
+    headers,
+    read_header,
+)
+
+__all__ = [
+    "BatchHeader",
+    "assign",
+    "empty_like",
+    "filler",
+    "headers",
+    "is_filler",
+    "read_header",
+    "seal",
+    "validate",
+]
+
+CRC_START = 21
+SMALLEST_RECORD = 7
+NO_PRODUCER = -1
+
+_BASE_OFFSET = struct.Struct(">q")
+_LEADER_EPOCH = struct.Struct(">i")
+_BEFORE_CRC = struct.Struct(">qiib")
+_CRC = struct.Struct(">I")
+_AFTER_CRC = struct.Struct(">hiqqqhii")
+
+
+def validate(buffer: Buffer) -> list[BatchHeader]:
+    """The headers of batches that a producer may append, one or more."""
+    found = headers(buffer)
+    if not found:
+        raise InvalidRecord("there is no batch")
+    view = memoryview(buffer)
+    return [_checked(view, position, header) for position, header in found]
+
+
+def _checked(view: memoryview, position: int, header: BatchHeader) -> BatchHeader:
+    end = position + LOG_OVERHEAD + header.length
+    if crc32c(view[position + CRC_START : end]) != header.crc:
+        raise CorruptBatch("the checksum does not match")
+    if header.count <= 0 or header.count != header.last_offset_delta + 1:
+        raise InvalidRecord(f"{header.count} records take {header.offsets} offsets")
+    if header.attributes & CONTROL:
+        raise InvalidRecord("producers do not write control batches")
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise InvalidRecord("an idempotent producer numbers its batches")
+    if header.codec is Codec.NONE and header.count * SMALLEST_RECORD > header.size - HEADER_SIZE:
+        raise InvalidRecord(f"{header.count} records do not fit into {header.size} bytes")
+    return header
+
+
+def assign(buffer: memoryview, position: int, base_offset: int, leader_epoch: int = 0) -> None:
+    """Give a batch its place in the log, where it lies."""
+    _BASE_OFFSET.pack_into(buffer, position, base_offset)
+    _LEADER_EPOCH.pack_into(buffer, position + LOG_OVERHEAD, leader_epoch)
+
+
+def seal(header: BatchHeader, payload: bytes = b"") -> bytes:
+    """A whole batch from its header and records. Length, magic and checksum are computed."""
+    protected = _AFTER_CRC.pack(*header[5:]) + payload
+    length = CRC_START - LOG_OVERHEAD + len(protected)
+    before = _BEFORE_CRC.pack(header.base_offset, length, header.leader_epoch, MAGIC)
+    return b"".join((before, _CRC.pack(crc32c(protected)), protected))
+
+
+def filler(base_offset: int, count: int, timestamp: int) -> bytes:
+    """A batch that takes offsets and holds nothing, as in a compacted Kafka log."""
+    return seal(
+        BatchHeader(
+            base_offset=base_offset,
+            length=0,
+            leader_epoch=0,
+            magic=MAGIC,
+            crc=0,
+            attributes=0,
+            last_offset_delta=count - 1,
+            base_timestamp=timestamp,
+            max_timestamp=timestamp,
+            producer_id=NO_PRODUCER,
+            producer_epoch=-1,
+            base_sequence=-1,
+            count=0,
+        )
+    )
+
+
+def empty_like(header: BatchHeader, base_offset: int) -> bytes:
+    """The filler that takes as many offsets as a batch which must not be stored (again)."""
+    return filler(base_offset, header.offsets, header.max_timestamp)
+
+
+def is_filler(header: BatchHeader) -> bool:
+    return header.count == 0 and header.producer_id == NO_PRODUCER and not header.is_control

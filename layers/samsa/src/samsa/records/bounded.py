@@ -1,0 +1,47 @@
+"""Unpacking into a space that cannot grow."""
+
+import mmap
+from collections.abc import Callable
+from typing import TypeAlias
+
+from samsa.records.errors import CorruptBatch
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+Unpack: TypeAlias = Callable[[Buffer, bytearray | mmap.mmap], int]
+
+USUAL_RATIO = 4
+USUAL_ROOM = 16 * 1024
+
+
+def too_large(limit: int) -> CorruptBatch:
+    return CorruptBatch(f"the records unpack to more than {limit} bytes")
+
+
+def decompress_into(unpack: Unpack, data: Buffer, limit: int) -> bytes:
+    """Unpack a stream whose plain size is unknown, or known only from its own boast."""
+    plain = _usual(unpack, data, limit)
+    return _up_to_limit(unpack, data, limit) if plain is None else plain
+
+
+def _usual(unpack: Unpack, data: Buffer, limit: int) -> bytes | None:
+    room = bytearray(min(limit, USUAL_RATIO * len(data) + USUAL_ROOM))
+    size = _attempt(unpack, data, room)
+    return None if size is None else bytes(memoryview(room)[:size])
+
+
+def _up_to_limit(unpack: Unpack, data: Buffer, limit: int) -> bytes:
+    # Fresh anonymous memory: only the pages that are really written to cost anything.
+    with mmap.mmap(-1, max(limit, 1)) as room:
+        size = _attempt(unpack, data, room)
+        if size is None or size > limit:
+            raise CorruptBatch(f"the records do not unpack into {limit} bytes")
+        return room[:size]
+
+
+def _attempt(unpack: Unpack, data: Buffer, room: bytearray | mmap.mmap) -> int | None:
+    import cramjam
+
+    try:
+        return unpack(data, room)
+    except cramjam.DecompressionError:
+        return None

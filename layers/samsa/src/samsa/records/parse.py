@@ -1,0 +1,87 @@
+"""From the plain bytes of a RecordBatch v2 to its records.
+
+Nothing is trusted: a batch with the right checksum may still hold nonsense, since the broker stores
+what producers send without looking inside.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from samsa.records.errors import CorruptBatch
+from samsa.records.header import BatchHeader
+from samsa.records.varint import read_varint
+
+Headers: TypeAlias = tuple[tuple[str, bytes | None], ...]
+
+SMALLEST_LONG, LARGEST_LONG = -(2**63), 2**63 - 1
+
+
+class Record(NamedTuple):
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+
+
+def parse(header: BatchHeader, data: bytes) -> Iterator[Record]:
+    position, lowest = 0, header.base_offset
+    for _ in range(header.count):
+        try:
+            record, position = _record(header, data, position)
+        except (IndexError, UnicodeDecodeError):
+            raise CorruptBatch("a record is cut or garbled") from None
+        if not lowest <= record.offset < header.next_offset:
+            raise CorruptBatch(f"offset {record.offset} is not in its place")
+        lowest = record.offset + 1
+        yield record
+    if position != len(data):
+        raise CorruptBatch("there are bytes after the last record")
+
+
+def _record(header: BatchHeader, data: bytes, position: int) -> tuple[Record, int]:
+    length, start = read_varint(data, position)
+    # One byte of attributes, which nobody uses, comes before the deltas.
+    timestamp, position = read_varint(data, start + 1)
+    offset, position = read_varint(data, position)
+    key, position = _bytes(data, position)
+    value, position = _bytes(data, position)
+    headers, position = _headers(data, position)
+    # A field that ran past the end of its record has moved the position past it too.
+    if position != start + length or position > len(data):
+        raise CorruptBatch("a record is not as long as it says")
+    at = _timestamp(header, timestamp)
+    return Record(header.base_offset + offset, at, key, value, headers), position
+
+
+def _bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
+    length, start = read_varint(data, position)
+    if length < 0:
+        return None, start
+    end = start + length
+    return data[start:end], end
+
+
+def _headers(data: bytes, position: int) -> tuple[Headers, int]:
+    count, position = read_varint(data, position)
+    if count == 0:
+        return (), position
+    if count < 0:
+        raise CorruptBatch("a record has fewer than no headers")
+    found = []
+    for _ in range(count):
+        name, position = _bytes(data, position)
+        if name is None:
+            raise CorruptBatch("a record header has no name")
+        value, position = _bytes(data, position)
+        found.append((name.decode(), value))
+    return tuple(found), position
+
+
+def _timestamp(header: BatchHeader, delta: int) -> int:
+    if header.log_append_time:
+        return header.max_timestamp
+    timestamp = header.base_timestamp + delta
+    if not SMALLEST_LONG <= timestamp <= LARGEST_LONG:
+        raise CorruptBatch("a timestamp does not fit into 64 bits")
+    return timestamp
