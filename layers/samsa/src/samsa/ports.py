@@ -3,9 +3,9 @@
 Everything above this file (the log, the handlers) is the same on a laptop and on AWS; everything
 below it (`local/`, `aws/`) is an adapter. What an adapter promises:
 
-- A **ledger** call is one atomic step, or several steps in the order its doc gives, between which the
-  process may stop for ever. A call that may or may not have happened raises `Unavailable`; repeating
-  it with the same arguments is then harmless.
+- A **ledger** call is one atomic step, or several steps in the order its doc gives, between which
+  the process may stop for ever. A call that may or may not have happened raises `Unavailable`;
+  repeating it with the same arguments is then harmless.
 - An **object** is written once. `put_if_absent` either stores all the bytes or none, and says
   whether this call did it. Readers never see half an object.
 - **Time** only decides when something is looked at again, never whether it is safe.
@@ -36,10 +36,10 @@ class Missing(Exception):
 
 class Partition(NamedTuple):
     topic_id: UUID
-    index: int
+    number: int
 
     def __str__(self) -> str:
-        return f"{self.topic_id}/{self.index}"
+        return f"{self.topic_id}/{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ class Head(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """The index entry of a stored slot or segment: the offsets [base, base + count)."""
+    """The index entry of a stored slot or segment: [base, base + offsets)."""
 
     base: int
-    count: int
+    offsets: int
     size: int
     max_timestamp: int
     stored_at: int
@@ -83,7 +83,7 @@ class Extent(NamedTuple):
 
     @property
     def end(self) -> int:
-        return self.base + self.count
+        return self.base + self.offsets
 
 
 class Confirmed(NamedTuple):
@@ -174,7 +174,7 @@ class Ledger(Protocol):
     async def topics(self) -> list[Topic]: ...
 
     async def delete_topic(self, topic: Topic) -> bool:
-        """Take the name away and remember the topic as doomed, in one step. False if it was gone."""
+        """Take the name away and remember the topic as doomed, in one step. False: it was gone."""
         ...
 
     async def doomed_topics(self) -> list[Topic]: ...
@@ -215,6 +215,12 @@ class FileRange:
             os.close(self.fd)
             self.fd = -1
 
+    def __enter__(self) -> "FileRange":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     __del__ = close
 
 
@@ -227,7 +233,7 @@ class Objects(Protocol):
     calls: dict[str, int]
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
-        """Store the parts, joined, unless the key exists. False: it existed, nothing was written."""
+        """Store the parts, joined, unless the key exists. False: it existed; nothing written."""
         ...
 
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
@@ -263,6 +269,8 @@ class Wakeups(Protocol):
     address: str
     """The name under which this process is entered among a head's watchers."""
 
-    def subscribe(self, partitions: Iterable[Partition]) -> AbstractContextManager[Subscription]: ...
+    def subscribe(
+        self, partitions: Iterable[Partition]
+    ) -> AbstractContextManager[Subscription]: ...
 
     def wake(self, partition: Partition, watchers: Iterable[str]) -> None: ...

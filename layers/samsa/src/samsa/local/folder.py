@@ -1,0 +1,191 @@
+"""Objects in a folder: one file per key.
+
+A put is atomic across processes: the bytes go into an unnamed file (`O_TMPFILE`), which is then
+linked to its name, and link(2) fails if the name exists. Where the file system has no unnamed
+files, a temporary name does the same. `fsync=True` flushes the file, and its folder, before a put
+counts.
+
+Small puts run in the event loop; large ones in a thread, so that the network goes on meanwhile.
+"""
+
+import asyncio
+import errno
+import itertools
+import os
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
+
+INLINE_BYTES = 128 * 1024
+_NO_UNNAMED_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}
+
+
+class FolderObjects:
+    def __init__(self, root: str, fsync: bool = False, threads: int = 4) -> None:
+        self.calls: dict[str, int] = defaultdict(int)
+        self._root = str(Path(root).absolute())
+        self._fsync = fsync
+        self._threads = ThreadPoolExecutor(threads, "objects")
+        self._folders: set[str] = set()
+        self._numbers = itertools.count()
+        self._unnamed = hasattr(os, "O_TMPFILE")
+        os.makedirs(self._root, exist_ok=True)
+
+    def _path(self, key: str) -> str:
+        return f"{self._root}/{key}"
+
+    async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
+        self.calls["put"] += 1
+        try:
+            if not self._fsync and sum(map(len, parts)) <= INLINE_BYTES:
+                return self._put(key, parts)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._put, key, parts)
+        except OSError as error:
+            raise Unavailable(f"put {key}: {error.strerror}") from error
+
+    def _put(self, key: str, parts: Sequence[Buffer]) -> bool:
+        path = self._path(key)
+        folder = path.rpartition("/")[0]
+        try:
+            self._make_folder(folder)
+            return self._put_in(folder, path, parts)
+        except FileNotFoundError:
+            # Another process emptied and removed the folder since we last saw it.
+            self._folders.discard(folder)
+            self._make_folder(folder)
+            return self._put_in(folder, path, parts)
+
+    def _put_in(self, folder: str, path: str, parts: Sequence[Buffer]) -> bool:
+        if self._unnamed:
+            try:
+                fd = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o644)
+            except OSError as error:
+                if error.errno not in _NO_UNNAMED_FILES:
+                    raise
+                self._unnamed = False
+            else:
+                return self._link(fd, f"/proc/self/fd/{fd}", path, folder, parts)
+        return self._put_named(path, folder, parts)
+
+    def _put_named(self, path: str, folder: str, parts: Sequence[Buffer]) -> bool:
+        draft = f"{folder}/.draft-{os.getpid()}-{next(self._numbers)}"
+        fd = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        try:
+            return self._link(fd, draft, path, folder, parts)
+        finally:
+            os.unlink(draft)
+
+    def _link(self, fd: int, draft: str, path: str, folder: str, parts: Sequence[Buffer]) -> bool:
+        try:
+            _write_all(fd, parts)
+            if self._fsync:
+                os.fsync(fd)
+            os.link(draft, path, follow_symlinks=True)
+        except FileExistsError:
+            return False
+        finally:
+            os.close(fd)
+        if self._fsync:
+            _sync_folder(folder)
+        return True
+
+    def _make_folder(self, folder: str) -> None:
+        if folder not in self._folders:
+            os.makedirs(folder, exist_ok=True)
+            if self._fsync:
+                _sync_folder(os.path.dirname(folder))
+            self._folders.add(folder)
+
+    async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
+        self.calls["get"] += 1
+        with self._opened(key, start, length) as piece:
+            return piece.read()
+
+    async def piece(self, key: str, start: int, length: int) -> Piece:
+        self.calls["get"] += 1
+        return self._opened(key, start, length)
+
+    def _opened(self, key: str, start: int, length: int | None) -> FileRange:
+        try:
+            fd = os.open(self._path(key), os.O_RDONLY)
+        except FileNotFoundError:
+            raise Missing(key) from None
+        except OSError as error:
+            raise Unavailable(f"open {key}: {error.strerror}") from error
+        there = max(0, os.fstat(fd).st_size - start)
+        return FileRange(fd, start, there if length is None else min(length, there))
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        self.calls["delete"] += 1
+        for key in keys:
+            try:
+                os.unlink(self._path(key))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise Unavailable(f"delete {key}: {error.strerror}") from error
+            self._prune(self._path(key).rpartition("/")[0])
+
+    def _prune(self, folder: str) -> None:
+        """Remove the folders that the last object left behind; one that is in use stays."""
+        while folder != self._root:
+            try:
+                os.rmdir(folder)
+            except OSError:
+                return
+            self._folders.discard(folder)
+            folder = os.path.dirname(folder)
+
+    async def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
+        self.calls["list"] += 1
+        folder = prefix.rpartition("/")[0]
+        for key in _walk(self._path(folder) if folder else self._root, folder):
+            if below is not None and key >= below:
+                return
+            if key.startswith(prefix):
+                yield key
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=True)
+
+
+def _walk(path: str, key: str) -> Iterator[str]:
+    """Keys in order: folder names sort as keys do, since no key is a prefix folder of another."""
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        child = f"{key}/{entry.name}" if key else entry.name
+        if entry.is_dir():
+            yield from _walk(entry.path, child)
+        elif not entry.name.startswith(".draft-"):
+            yield child
+
+
+def _write_all(fd: int, parts: Sequence[Buffer]) -> None:
+    total, written = sum(map(len, parts)), os.writev(fd, parts[:IOV_MAX])
+    if written == total:
+        return
+    for part in parts:
+        view = memoryview(part)
+        skip = min(written, len(view))
+        written -= skip
+        view = view[skip:]
+        while view:
+            view = view[os.write(fd, view) :]
+
+
+IOV_MAX = 1024
+
+
+def _sync_folder(folder: str) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

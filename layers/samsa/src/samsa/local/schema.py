@@ -1,0 +1,61 @@
+"""The SQLite ledger's tables, and how its rows become the ports' types."""
+
+import json
+import struct
+from typing import Any
+from uuid import UUID
+
+from samsa.ports import Extent, Topic
+
+# An extent is found by its last offset: one range scan from `last >= O` starts with the extent that
+# contains O.
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS topics (
+    name TEXT PRIMARY KEY, id BLOB NOT NULL UNIQUE, partitions INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, configs TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS doomed (
+    name TEXT NOT NULL, id BLOB PRIMARY KEY, partitions INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, configs TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS heads (
+    topic BLOB, partition INTEGER, next_offset INTEGER NOT NULL, log_start INTEGER NOT NULL,
+    watchers TEXT NOT NULL, PRIMARY KEY (topic, partition)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS inflight (
+    topic BLOB, partition INTEGER, token TEXT, base INTEGER NOT NULL,
+    PRIMARY KEY (topic, partition, token)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS extents (
+    topic BLOB, partition INTEGER, last INTEGER, base INTEGER NOT NULL, offsets INTEGER NOT NULL,
+    size INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, stored_at INTEGER NOT NULL,
+    key TEXT NOT NULL, marks BLOB NOT NULL, records INTEGER NOT NULL,
+    PRIMARY KEY (topic, partition, last)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS producers (
+    topic BLOB, partition INTEGER, producer INTEGER, version INTEGER NOT NULL, state BLOB NOT NULL,
+    expires_at INTEGER NOT NULL, PRIMARY KEY (topic, partition, producer)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cluster (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT OR IGNORE INTO cluster VALUES ('next_producer_id', 1000);
+"""
+
+_MARK = struct.Struct(">II")
+
+
+def pack_marks(marks: tuple[tuple[int, int], ...]) -> bytes:
+    return b"".join(_MARK.pack(*mark) for mark in marks)
+
+
+def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
+    return tuple(_MARK.iter_unpack(packed))  # type: ignore[arg-type]
+
+
+def row_to_extent(row: tuple[Any, ...]) -> Extent:
+    base, offsets, size, max_timestamp, stored_at, key, marks, records = row
+    return Extent(base, offsets, size, max_timestamp, stored_at, key, unpack_marks(marks), records)
+
+
+def row_to_topic(row: tuple[Any, ...]) -> Topic:
+    name, topic_id, partitions, created_at, configs = row
+    return Topic(name, UUID(bytes=topic_id), partitions, created_at, json.loads(configs))

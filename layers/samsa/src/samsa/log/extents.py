@@ -1,0 +1,60 @@
+"""From stored bytes to their index entry, and from an index entry to the bytes that are wanted."""
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from samsa.ports import Buffer, Extent, Partition
+from samsa.records.batch import BatchHeader, headers
+
+from .stores import slot_key
+
+MARK_EVERY = 32 * 1024
+"""At most one batch in this many bytes is marked: an extent stays small in the ledger."""
+
+
+class Range(NamedTuple):
+    """Bytes of one object that hold whole batches."""
+
+    key: str
+    start: int
+    length: int
+    end_offset: int
+    """The offset after the last batch in it."""
+
+
+def describe(
+    partition: Partition, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int
+) -> Extent:
+    """The extent of a slot from its batches, each with its position."""
+    marks: list[tuple[int, int]] = []
+    marked = 0
+    for position, header in placed[1:]:
+        if position - marked >= MARK_EVERY:
+            marks.append((header.base_offset - base, position))
+            marked = position
+    last_position, last = placed[-1]
+    return Extent(
+        base=base,
+        offsets=last.base_offset + last.offsets - base,
+        size=last_position + last.size,
+        max_timestamp=max((h.max_timestamp for _, h in placed if h.count), default=-1),
+        stored_at=stored_at,
+        key=slot_key(partition, base),
+        marks=tuple(marks),
+        records=sum(header.count for _, header in placed),
+    )
+
+
+def describe_object(partition: Partition, base: int, data: Buffer, stored_at: int) -> Extent:
+    return describe(partition, base, headers(data), stored_at)
+
+
+def cut(extent: Extent, offset: int, max_bytes: int) -> Range:
+    """From the marked batch at or before `offset`, as much as fits; at least up to the next mark."""
+    bounds = [(0, 0), *extent.marks, (extent.offsets, extent.size)]
+    first = bisect_right(bounds, offset - extent.base, hi=len(bounds) - 1, key=lambda b: b[0]) - 1
+    first = max(first, 0)
+    start = bounds[first][1]
+    last = bisect_right(bounds, start + max_bytes, key=lambda b: b[1]) - 1
+    last = max(last, first + 1)
+    return Range(extent.key, start, bounds[last][1] - start, extent.base + bounds[last][0])

@@ -1,0 +1,58 @@
+"""What every part of the log works on, and the numbers that it works by."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from samsa.ports import Clock, Ledger, Objects, Partition, Unavailable, Wakeups
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    fence_after_ms: int = 15_000
+    """How old an open slot is before anyone who meets it closes it. Liveness only."""
+    slot_bytes: int = 8 * 1024 * 1024
+    """What appends may share one slot up to; a single larger append has a slot of its own."""
+    slot_appends: int = 1_000
+    attempts: int = 6
+    """Tries of one store call, and slots tried for one append."""
+    backoff_ms: int = 50
+    producer_expiry_ms: int = 7 * 24 * 3600 * 1000
+    objects_per_read: int = 256
+    sweep_grace_ms: int = 60_000
+    """How long an object outlives its place in the log, for readers that have planned on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    ledger: Ledger
+    objects: Objects
+    clock: Clock
+    wakeups: Wakeups
+    nonce: Callable[[], str]
+    """Randomness is handed in: a fresh word for each token."""
+    limits: Limits = field(default_factory=Limits)
+
+    async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Repeat a call that the ports promise to be harmless to repeat, while it is unavailable."""
+        for attempt in range(1, self.limits.attempts):
+            try:
+                return await call()
+            except Unavailable:
+                await asyncio.sleep(self.limits.backoff_ms * 2 ** (attempt - 1) / 1000)
+        return await call()
+
+
+def partition_prefix(partition: Partition) -> str:
+    return f"log/{partition.topic_id}/{partition.number}/"
+
+
+def slot_key(partition: Partition, base: int) -> str:
+    return f"log/{partition.topic_id}/{partition.number}/{base:020d}"
+
+
+def topic_prefix(topic_id: object) -> str:
+    return f"log/{topic_id}/"
