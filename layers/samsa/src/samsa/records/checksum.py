@@ -15,8 +15,9 @@ from samsa.records.bounded import Buffer
 
 def _extension() -> ModuleType | None:
     package = find_spec("crc32c")
-    where = package.submodule_search_locations if package else None
-    spec = PathFinder.find_spec("crc32c._crc32c", where)
+    if package is None or package.submodule_search_locations is None:
+        return None
+    spec = PathFinder.find_spec("crc32c._crc32c", package.submodule_search_locations)
     if spec is None or spec.loader is None:
         return None
     module = module_from_spec(spec)

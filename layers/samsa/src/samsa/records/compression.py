@@ -15,6 +15,7 @@ from samsa.records.errors import CorruptBatch, UnsupportedCodec
 
 GZIP_WINDOW = 31  # zlib's way to say: a gzip header, the largest window
 ZSTD_LEVEL = 3
+CODEC_MASK = 0x07
 
 
 class Codec(IntEnum):
@@ -30,9 +31,9 @@ _CODECS = {int(codec): codec for codec in Codec}
 
 def codec_of(attributes: int) -> Codec:
     """The codec in the low three bits of the attributes of a batch or a message."""
-    codec = _CODECS.get(attributes & 0x07)
+    codec = _CODECS.get(attributes & CODEC_MASK)
     if codec is None:
-        raise UnsupportedCodec(f"no compression codec has the number {attributes & 0x07}")
+        raise UnsupportedCodec(f"no compression codec has the number {attributes & CODEC_MASK}")
     return codec
 
 

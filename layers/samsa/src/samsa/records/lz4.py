@@ -32,7 +32,7 @@ def compress(data: Buffer) -> bytes:
 
     # The Java client refuses blocks that refer to one another.
     stream = cramjam.lz4.Compressor(block_linked=False)
-    stream.compress(data)
+    stream.compress(bytes(data))
     return bytes(stream.finish())
 
 

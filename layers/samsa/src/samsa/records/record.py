@@ -1,19 +1,18 @@
 """The records of RecordBatch v2: reading one batch, building one, finding one by time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from samsa.records.batch import seal
 from samsa.records.bounded import Buffer
-from samsa.records.compression import Codec, compress, decompress
+from samsa.records.compression import CODEC_MASK, Codec, compress, decompress
+from samsa.records.encode import Payload
 from samsa.records.errors import CorruptBatch, InvalidRecord
 from samsa.records.header import HEADER_SIZE, MAGIC, BatchHeader, headers, read_header
-from samsa.records.parse import LARGEST_LONG, SMALLEST_LONG, Headers, Record, parse
-from samsa.records.varint import varint
+from samsa.records.parse import LARGEST_LONG, Headers, Record, parse
 
 __all__ = ["DEFAULT_LIMIT", "Headers", "Record", "build", "first_at_or_after", "records"]
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
-LARGEST_DELTA = 2**31 - 1
 
 
 def records(buffer: Buffer, position: int = 0, limit: int = DEFAULT_LIMIT) -> Iterator[Record]:
@@ -47,7 +46,7 @@ def first_at_or_after(
 
 
 def build(
-    records: Sequence[Record],
+    records: Iterable[Record],
     *,
     base_offset: int = 0,
     codec: Codec = Codec.NONE,
@@ -60,58 +59,32 @@ def build(
 ) -> bytes:
     """A batch of records that keep their offsets, which rise from the base offset on.
 
-    A compacted batch passes the `last_offset_delta` it had, so as to go on taking all its offsets.
+    A compacted batch passes the `last_offset_delta` it had, and so keeps taking all its offsets.
     """
-    if not records:
+    payload = Payload(base_offset)
+    for record in records:
+        payload.add(record)
+    if payload.count == 0:
         raise InvalidRecord("a batch needs records; one without them is a filler")
-    base_timestamp = records[0].timestamp
-    payload = b"".join(_encoded(records, base_offset, base_timestamp))
-    last = records[-1].offset - base_offset if last_offset_delta is None else last_offset_delta
-    if not records[-1].offset - base_offset <= last <= LARGEST_DELTA:
-        raise InvalidRecord("the offsets do not fit into the batch")
     header = BatchHeader(
         base_offset=base_offset,
         length=0,
         leader_epoch=leader_epoch,
         magic=MAGIC,
         crc=0,
-        attributes=attributes & ~0x07 | codec,
-        last_offset_delta=last,
-        base_timestamp=base_timestamp,
-        max_timestamp=max(record.timestamp for record in records),
+        attributes=attributes & ~CODEC_MASK | codec,
+        last_offset_delta=_at_least(payload.last_offset_delta, last_offset_delta),
+        base_timestamp=payload.base_timestamp,
+        max_timestamp=payload.max_timestamp,
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         base_sequence=base_sequence,
-        count=len(records),
+        count=payload.count,
     )
-    return seal(header, compress(codec, payload))
+    return seal(header, compress(codec, payload.data))
 
 
-def _encoded(records: Sequence[Record], base_offset: int, base_timestamp: int) -> Iterator[bytes]:
-    lowest = base_offset
-    for record in records:
-        if record.offset < lowest:
-            raise InvalidRecord(f"offset {record.offset} is not in its place")
-        lowest = record.offset + 1
-        delta = record.timestamp - base_timestamp
-        if not SMALLEST_LONG <= delta <= LARGEST_LONG:
-            raise InvalidRecord("timestamps lie too far apart")
-        body = b"".join(_fields(record, delta, record.offset - base_offset))
-        yield varint(len(body))
-        yield body
-
-
-def _fields(record: Record, timestamp_delta: int, offset_delta: int) -> Iterator[bytes]:
-    yield b"\x00"
-    yield varint(timestamp_delta)
-    yield varint(offset_delta)
-    yield from _nullable(record.key)
-    yield from _nullable(record.value)
-    yield varint(len(record.headers))
-    for name, value in record.headers:
-        yield from _nullable(name.encode())
-        yield from _nullable(value)
-
-
-def _nullable(data: bytes | None) -> tuple[bytes, bytes]:
-    return (varint(-1), b"") if data is None else (varint(len(data)), data)
+def _at_least(needed: int, wanted: int | None) -> int:
+    if wanted is not None and wanted < needed:
+        raise InvalidRecord("the records take more offsets than the batch")
+    return needed if wanted is None else wanted
