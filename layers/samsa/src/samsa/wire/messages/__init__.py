@@ -1,0 +1,1 @@
+"""Message tables, one module per API, to be read beside Kafka's protocol page."""

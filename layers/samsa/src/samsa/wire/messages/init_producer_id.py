@@ -1,0 +1,27 @@
+"""InitProducerId (key 22), versions 0-6."""
+
+from __future__ import annotations
+
+from samsa.wire.schema import BOOLEAN, INT16, INT32, INT64, STRING, Field, Message
+
+REQUEST = Message(
+    "InitProducerIdRequest",
+    Field("transactional_id", STRING, nullable=True),
+    Field("transaction_timeout_ms", INT32),
+    Field("producer_id", INT64, since=3, default=-1),
+    Field("producer_epoch", INT16, since=3, default=-1),
+    Field("enable2_pc", BOOLEAN, since=6),
+    Field("keep_prepared_txn", BOOLEAN, since=6),
+    flexible_since=2,
+)
+
+RESPONSE = Message(
+    "InitProducerIdResponse",
+    Field("throttle_time_ms", INT32),
+    Field("error_code", INT16),
+    Field("producer_id", INT64, default=-1),
+    Field("producer_epoch", INT16),
+    Field("ongoing_txn_producer_id", INT64, since=6, default=-1),
+    Field("ongoing_txn_producer_epoch", INT16, since=6, default=-1),
+    flexible_since=2,
+)

@@ -1,0 +1,90 @@
+"""What compiled codecs call: long varints, tagged fields, UUIDs, records.
+
+The compiled code reads the first byte of every varint itself; it comes here when that byte says
+that there are more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from samsa.wire.errors import DecodeError
+
+MAX_VARINT_BYTES = 5
+
+
+def long_varint(data: memoryview, position: int, first: int) -> tuple[int, int]:
+    """Finish the varint whose first byte was just read: its value, and the position after it."""
+    value, shift = first & 0x7F, 7
+    while shift < 7 * MAX_VARINT_BYTES:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return _checked(value), position
+        shift += 7
+    raise DecodeError("varint longer than five bytes")
+
+
+def _checked(value: int) -> int:
+    if value > 0xFFFFFFFF:
+        raise DecodeError("varint wider than 32 bits")
+    return value
+
+
+def varint(data: memoryview, position: int) -> tuple[int, int]:
+    first = data[position]
+    return (first, position + 1) if first < 0x80 else long_varint(data, position + 1, first)
+
+
+def varint_bytes(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def tag_header(data: memoryview, position: int) -> tuple[int, int, int]:
+    """A tagged field's tag, the position of its value and the position after it."""
+    tag, position = varint(data, position)
+    size, position = varint(data, position)
+    end = position + size
+    if end > len(data):
+        raise DecodeError(f"tagged field {tag} runs past the end")
+    return tag, position, end
+
+
+def skip_tags(data: memoryview, position: int, count: int) -> int:
+    """Step over a section of tagged fields of which only the first byte was read."""
+    if count > 0x7F:
+        count, position = long_varint(data, position, count)
+    for _ in range(count):
+        _, _, position = tag_header(data, position)
+    return position
+
+
+def tag_section(tags: list[tuple[int, bytearray]]) -> bytes:
+    out = bytearray(varint_bytes(len(tags)))
+    for tag, value in tags:
+        out += varint_bytes(tag) + varint_bytes(len(value)) + value
+    return bytes(out)
+
+
+@lru_cache(maxsize=1024)
+def to_uuid(raw: bytes) -> UUID:
+    """The same topics are named again and again, and making a UUID costs more than a row."""
+    return UUID(bytes=raw)
+
+
+def records_pieces(value: Any) -> tuple[int, Sequence[Any]]:
+    """The length of records (-1 for null) and their pieces, which stay as they are."""
+    if value is None:
+        return -1, ()
+    pieces = value if isinstance(value, list | tuple) else (value,)
+    length = sum(map(len, pieces))
+    return length, pieces if length else ()

@@ -1,0 +1,152 @@
+"""The small language that message tables are written in.
+
+    PARTITION = Struct("Partition", Field("index", INT32), Field("records", RECORDS, nullable=True))
+    REQUEST = Message("ThingRequest", Array("partitions", PARTITION), flexible_since=9)
+
+`since` and `until` are the first and the last version that carry a field. A struct is called with
+keywords to make a row: `PARTITION(index=3)`. Fields left out take Kafka's own defaults.
+"""
+
+from __future__ import annotations
+
+import struct as packing
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from samsa.wire.errors import DecodeError
+from samsa.wire.rows import Row, row_class
+from samsa.wire.types import (
+    BOOLEAN,
+    BYTES,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    RECORDS,
+    STRING,
+    UINT16,
+    UINT32,
+    UUID,
+    Primitive,
+)
+
+__all__ = [
+    "BOOLEAN", "BYTES", "FLOAT64", "INT8", "INT16", "INT32", "INT64", "RECORDS", "STRING",
+    "UINT16", "UINT32", "UUID", "Array", "Field", "Message", "Row", "Segment", "Struct",
+]  # fmt: skip
+
+Segment: TypeAlias = Any
+"""A run of bytes, or whatever stands for one and has a `len()`: the writer knows how to send it."""
+
+_TYPE_DEFAULT: Final = object()
+_MALFORMED: Final = (packing.error, IndexError, UnicodeDecodeError)
+
+
+class Field:
+    """One named value of a struct."""
+
+    is_array = False
+
+    def __init__(
+        self,
+        name: str,
+        type: Primitive | Struct,  # noqa: A002
+        *,
+        since: int = 0,
+        until: int | None = None,
+        nullable: bool = False,
+        nullable_since: int | None = None,
+        tag: int | None = None,
+        default: Any = _TYPE_DEFAULT,
+    ) -> None:
+        self.name = name
+        self.type = type
+        self.since = since
+        self.until = until
+        self.nullable_since = since if nullable else nullable_since
+        self.tag = tag
+        self.default = self._type_default() if default is _TYPE_DEFAULT else default
+
+    def _type_default(self) -> Any:
+        return self.type.default if isinstance(self.type, Primitive) else self.type
+
+    @property
+    def default_struct(self) -> Struct | None:
+        """The struct whose own defaults are this field's default, if it is such a field."""
+        return self.type if isinstance(self.type, Struct) and self.default is self.type else None
+
+    def present(self, version: int) -> bool:
+        return self.since <= version and (self.until is None or version <= self.until)
+
+    def nullable(self, version: int) -> bool:
+        return self.nullable_since is not None and self.nullable_since <= version
+
+
+class Array(Field):
+    """A field that holds a list of its type."""
+
+    is_array = True
+
+    def _type_default(self) -> Any:
+        return []
+
+
+class Struct:
+    """A named group of fields; call it to make a row."""
+
+    def __init__(self, name: str, *fields: Field) -> None:
+        self.name = name
+        self.fields = fields
+        self._row: type[Row] | None = None
+
+    @property
+    def row(self) -> type[Row]:
+        if self._row is None:
+            self._row = row_class(self.name, self.fields)
+        return self._row
+
+    def __call__(self, **values: Any) -> Any:
+        return (self._row or self.row)(**values)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Message(Struct):
+    """The root struct of a request or a response.
+
+    A codec is compiled when its version is first used and kept, so the caller checks versions.
+    """
+
+    def __init__(self, name: str, *fields: Field, flexible_since: int) -> None:
+        super().__init__(name, *fields)
+        self.flexible_since = flexible_since
+        self._decoders: dict[int, Callable[[memoryview], Any]] = {}
+        self._encoders: dict[int, Callable[[Any], list[Segment]]] = {}
+
+    def flexible(self, version: int) -> bool:
+        return version >= self.flexible_since
+
+    def decode(self, version: int, body: memoryview) -> Any:
+        decoder = self._decoders.get(version) or self._compile_decoder(version)
+        try:
+            return decoder(body)
+        except _MALFORMED as problem:
+            raise DecodeError(f"{self.name} v{version}: {problem}") from problem
+
+    def encode(self, version: int, row: Any) -> list[Segment]:
+        return (self._encoders.get(version) or self._compile_encoder(version))(row)
+
+    def encode_bytes(self, version: int, row: Any) -> bytes:
+        return b"".join(self.encode(version, row))
+
+    def _compile_decoder(self, version: int) -> Callable[[memoryview], Any]:
+        from samsa.wire.decoder import compile_decoder
+
+        return self._decoders.setdefault(version, compile_decoder(self, version))
+
+    def _compile_encoder(self, version: int) -> Callable[[Any], list[Segment]]:
+        from samsa.wire.encoder import compile_encoder
+
+        return self._encoders.setdefault(version, compile_encoder(self, version))
