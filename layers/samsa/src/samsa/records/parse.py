@@ -25,16 +25,18 @@ class Record(NamedTuple):
 
 
 def parse(header: BatchHeader, data: bytes) -> Iterator[Record]:
-    position, lowest = 0, header.base_offset
+    lowest, end = header.base_offset, header.next_offset
+    append_time = header.max_timestamp if header.log_append_time else None
+    position = 0
     for _ in range(header.count):
         try:
             record, position = _record(header, data, position)
         except (IndexError, UnicodeDecodeError):
             raise CorruptBatch("a record is cut or garbled") from None
-        if not lowest <= record.offset < header.next_offset:
+        if not lowest <= record.offset < end:
             raise CorruptBatch(f"offset {record.offset} is not in its place")
         lowest = record.offset + 1
-        yield record
+        yield record if append_time is None else record._replace(timestamp=append_time)
     if position != len(data):
         raise CorruptBatch("there are bytes after the last record")
 
@@ -42,16 +44,19 @@ def parse(header: BatchHeader, data: bytes) -> Iterator[Record]:
 def _record(header: BatchHeader, data: bytes, position: int) -> tuple[Record, int]:
     length, start = read_varint(data, position)
     # One byte of attributes, which nobody uses, comes before the deltas.
-    timestamp, position = read_varint(data, start + 1)
-    offset, position = read_varint(data, position)
+    delta, position = read_varint(data, start + 1)
+    timestamp = header.base_timestamp + delta
+    delta, position = read_varint(data, position)
+    offset = header.base_offset + delta
     key, position = _bytes(data, position)
     value, position = _bytes(data, position)
     headers, position = _headers(data, position)
     # A field that ran past the end of its record has moved the position past it too.
     if position != start + length or position > len(data):
         raise CorruptBatch("a record is not as long as it says")
-    at = _timestamp(header, timestamp)
-    return Record(header.base_offset + offset, at, key, value, headers), position
+    if not SMALLEST_LONG <= timestamp <= LARGEST_LONG:
+        raise CorruptBatch("a timestamp does not fit into 64 bits")
+    return Record(offset, timestamp, key, value, headers), position
 
 
 def _bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
@@ -76,12 +81,3 @@ def _headers(data: bytes, position: int) -> tuple[Headers, int]:
         value, position = _bytes(data, position)
         found.append((name.decode(), value))
     return tuple(found), position
-
-
-def _timestamp(header: BatchHeader, delta: int) -> int:
-    if header.log_append_time:
-        return header.max_timestamp
-    timestamp = header.base_timestamp + delta
-    if not SMALLEST_LONG <= timestamp <= LARGEST_LONG:
-        raise CorruptBatch("a timestamp does not fit into 64 bits")
-    return timestamp

@@ -1,0 +1,147 @@
+import struct
+
+import pytest
+
+from samsa.records import (
+    Codec,
+    CorruptBatch,
+    InvalidRecord,
+    Record,
+    RecordError,
+    UnsupportedCodec,
+    assign,
+    build,
+    empty_like,
+    filler,
+    headers,
+    is_filler,
+    read_header,
+    records,
+    validate,
+)
+from samsa.records.batch import seal
+from samsa.records.header import CONTROL, HEADER_SIZE
+
+VALUES = [Record(offset, 1000 + offset, b"k", b"v" * 20) for offset in range(3)]
+BATCH = build(VALUES)
+
+
+def resealed(**changes: int) -> bytes:
+    """The batch with other words in its header, and the checksum right."""
+    return seal(read_header(BATCH)._replace(**changes), BATCH[HEADER_SIZE:])
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_what_a_producer_builds_is_valid(codec):
+    batch = build(VALUES, codec=codec, producer_id=1, producer_epoch=0, base_sequence=0)
+    assert validate(batch) == [read_header(batch)]
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_any_buffer_is_validated_where_it_lies(kind):
+    assert [header.count for header in validate(kind(BATCH + BATCH))] == [3, 3]
+
+
+def test_a_changed_bit_anywhere_under_the_checksum_is_corrupt():
+    for position in range(21, len(BATCH)):
+        changed = bytearray(BATCH)
+        changed[position] ^= 0x10
+        with pytest.raises(CorruptBatch):
+            validate(changed)
+
+
+def test_only_the_second_batch_being_bad_is_enough():
+    with pytest.raises(InvalidRecord):
+        validate(BATCH + filler(0, 3, 0))
+
+
+def test_no_batch_at_all_is_invalid():
+    with pytest.raises(InvalidRecord):
+        validate(b"")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"count": 2},
+        {"count": 4},
+        {"count": 0},
+        {"count": -1, "last_offset_delta": -2},
+        {"count": 0, "last_offset_delta": -1},
+        {"last_offset_delta": 3},
+        {"last_offset_delta": -1},
+        {"count": 1_000_000, "last_offset_delta": 999_999},
+        {"attributes": CONTROL},
+        {"producer_id": 9, "producer_epoch": 0, "base_sequence": -1},
+    ],
+    ids=str,
+)
+def test_a_producer_may_not_say(changes):
+    with pytest.raises(InvalidRecord):
+        validate(resealed(**changes))
+
+
+@pytest.mark.parametrize("codec", [5, 6, 7])
+def test_a_codec_that_does_not_exist_is_unsupported(codec):
+    with pytest.raises(UnsupportedCodec):
+        validate(resealed(attributes=codec))
+
+
+def test_every_failure_is_a_record_error():
+    assert issubclass(CorruptBatch, RecordError)
+    assert issubclass(InvalidRecord, RecordError)
+    assert issubclass(UnsupportedCodec, RecordError)
+
+
+def test_a_batch_takes_its_place_without_breaking_its_checksum():
+    buffer = bytearray(BATCH + BATCH)
+    assign(memoryview(buffer), len(BATCH), 2**40, leader_epoch=9)
+    first, second = validate(buffer)
+    assert (first.base_offset, first.leader_epoch) == (0, 0)
+    assert (second.base_offset, second.leader_epoch) == (2**40, 9)
+    assert buffer[: len(BATCH)] == BATCH
+
+
+def test_a_filler_takes_offsets_and_holds_nothing():
+    header = read_header(filler(base_offset=50, count=7, timestamp=1234))
+    assert (header.base_offset, header.next_offset, header.count) == (50, 57, 0)
+    assert (header.base_timestamp, header.max_timestamp) == (1234, 1234)
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (-1, -1, -1)
+    assert header.is_empty
+    assert list(records(filler(50, 7, 1234))) == []
+
+
+def test_a_filler_has_the_checksum_of_its_bytes():
+    batch = filler(50, 7, 1234)
+    assert seal(read_header(batch)) == batch
+
+
+def test_only_an_empty_batch_without_a_producer_is_a_filler():
+    empty = read_header(filler(0, 3, 0))
+    assert is_filler(empty)
+    assert not is_filler(read_header(BATCH))
+    assert not is_filler(empty._replace(producer_id=4))
+    assert not is_filler(empty._replace(attributes=CONTROL))
+
+
+def test_a_blank_takes_the_offsets_of_the_batch_it_stands_for():
+    batch = BATCH + empty_like(read_header(BATCH), 3) + BATCH
+    taken = [header.offsets for _, header in headers(batch)]
+    assert taken == [3, 3, 3]
+    blank = headers(batch)[1][1]
+    assert is_filler(blank)
+    assert (blank.base_offset, blank.max_timestamp) == (3, 1002)
+
+
+def test_the_checksum_is_the_one_of_the_specification():
+    (crc,) = struct.unpack_from(">I", seal(read_header(BATCH), b"")[17:21])
+    assert crc == castagnoli(seal(read_header(BATCH), b"")[21:])
+
+
+def castagnoli(data: bytes) -> int:
+    state = 0xFFFFFFFF
+    for byte in data:
+        state ^= byte
+        for _ in range(8):
+            state = state >> 1 ^ (0x82F63B78 if state & 1 else 0)
+    return state ^ 0xFFFFFFFF
