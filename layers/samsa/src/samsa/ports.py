@@ -129,6 +129,10 @@ class Ledger(Protocol):
         """Up to `limit` extents in order, from the first that ends after `offset`."""
         ...
 
+    async def extent_before(self, partition: Partition, offset: int) -> Extent | None:
+        """The last extent that ends at or before `offset`."""
+        ...
+
     async def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
         """The first extent, at or above log_start, whose max_timestamp ≥ `timestamp`."""
         ...

@@ -48,7 +48,7 @@ def pack_marks(marks: tuple[tuple[int, int], ...]) -> bytes:
 
 
 def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
-    return tuple(_MARK.iter_unpack(packed))  # type: ignore[arg-type]
+    return tuple(_MARK.iter_unpack(packed))
 
 
 def row_to_extent(row: tuple[Any, ...]) -> Extent:

@@ -165,6 +165,11 @@ class SqliteLedger:
         return self._select_extents(partition, "AND last >= ? ORDER BY last LIMIT ?", offset, limit)
 
     @ledger_call
+    def extent_before(self, partition: Partition, offset: int) -> Extent | None:
+        found = self._select_extents(partition, "AND last < ? ORDER BY last DESC LIMIT 1", offset)
+        return found[0] if found else None
+
+    @ledger_call
     def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
         start = self._head(partition).log_start
         found = self._select_extents(

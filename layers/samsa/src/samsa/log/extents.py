@@ -50,7 +50,7 @@ def describe_object(partition: Partition, base: int, data: Buffer, stored_at: in
 
 
 def cut(extent: Extent, offset: int, max_bytes: int) -> Range:
-    """From the marked batch at or before `offset`, as much as fits; at least up to the next mark."""
+    """From the marked batch at or before `offset`, as much as fits; at least to the next mark."""
     bounds = [(0, 0), *extent.marks, (extent.offsets, extent.size)]
     first = bisect_right(bounds, offset - extent.base, hi=len(bounds) - 1, key=lambda b: b[0]) - 1
     first = max(first, 0)

@@ -37,7 +37,7 @@ class Stores:
     limits: Limits = field(default_factory=Limits)
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Repeat a call that the ports promise to be harmless to repeat, while it is unavailable."""
+        """Repeat a call while it is unavailable: the ports promise that repeating is harmless."""
         for attempt in range(1, self.limits.attempts):
             try:
                 return await call()

@@ -1,0 +1,187 @@
+"""Append: reserve, bind, write once, confirm, and only then answer (DESIGN section 3)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from samsa.ports import Confirmed, Extent, Missing, Partition, Unavailable
+from samsa.records.batch import BatchHeader, assign, empty_like, headers, read_header
+
+from .admit import Outcome, Producers, Refusal, Screening, refused
+from .extents import describe
+from .fence import Fencer
+from .read import Reader
+from .stores import Stores
+from .tokens import Token
+
+
+class Batch(NamedTuple):
+    """What a producer sent for one partition: one v2 batch, in memory that may be patched."""
+
+    header: BatchHeader
+    data: memoryview
+
+
+class Slot(NamedTuple):
+    token: str
+    base: int
+
+
+class Layout(NamedTuple):
+    """A slot as it will be stored."""
+
+    parts: list[bytes | memoryview]
+    extent: Extent
+    first_own: BatchHeader | None
+    """The first batch in it that is not blank, as it will stand in the log."""
+
+
+class Appender:
+    def __init__(
+        self, stores: Stores, reader: Reader, fencer: Fencer, producers: Producers
+    ) -> None:
+        self._stores = stores
+        self._reader = reader
+        self._fencer = fencer
+        self._producers = producers
+
+    async def append(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
+        """An outcome for each batch, in order. Raises Unavailable: then nothing is known."""
+        outcomes: dict[int, Outcome] = {}
+        waiting = [(number, batch.header) for number, batch in enumerate(batches)]
+        try:
+            for _ in range(self._stores.limits.attempts):
+                screening = await self._producers.screen(partition, waiting)
+                outcomes.update(screening.settled)
+                again = await self._through_a_slot(partition, batches, screening, outcomes)
+                if not again:
+                    break
+                waiting = [(number, batches[number].header) for number in again]
+            else:
+                outcomes.update((number, refused(Refusal.TRY_AGAIN)) for number, _ in waiting)
+        except BaseException:
+            self._producers.failed(partition, [batch.header for batch in batches])
+            raise
+        return [outcomes[number] for number in range(len(batches))]
+
+    async def _through_a_slot(
+        self,
+        partition: Partition,
+        batches: Sequence[Batch],
+        screening: Screening,
+        outcomes: dict[int, Outcome],
+    ) -> list[int]:
+        """The batches that must start again, if the slot was lost or they were."""
+        admitted = screening.admitted
+        if not admitted:
+            return []
+        slot = await self._reserve(partition, sum(batches[n].header.offsets for n in admitted))
+        try:
+            bases = _places(slot.base, batches, admitted)
+            lost = await self._producers.bind(partition, screening.planned, bases, slot.base)
+            layout = self._lay_out(partition, slot.base, batches, bases, lost)
+            log_start = await self._commit(partition, slot, layout)
+        except Exception:
+            # This writer gives up. Closing the slot now spares everyone the wait for its fence.
+            self._fencer.soon(partition, slot.token, slot.base)
+            raise
+        if log_start is None:
+            return admitted
+        self._producers.stored(partition, screening.planned, bases, slot.base, lost)
+        outcomes.update((n, Outcome(bases[n], log_start)) for n in admitted if n not in lost)
+        return [number for number in admitted if number in lost]
+
+    async def _reserve(self, partition: Partition, offsets: int) -> Slot:
+        stores = self._stores
+        token = str(Token(offsets, stores.clock.now_ms(), stores.nonce()))
+        head = await stores.insist(lambda: stores.ledger.reserve(partition, token, offsets))
+        if len(head.inflight) > 1:
+            self._fencer.look(partition, head)
+        return Slot(token, head.inflight[token])
+
+    def _lay_out(
+        self,
+        partition: Partition,
+        base: int,
+        batches: Sequence[Batch],
+        bases: dict[int, int],
+        lost: set[int],
+    ) -> Layout:
+        parts: list[bytes | memoryview] = []
+        placed: list[tuple[int, BatchHeader]] = []
+        position, first_own = 0, None
+        for number, offset in bases.items():
+            header, data = batches[number]
+            part: bytes | memoryview = data
+            if number in lost:
+                part = empty_like(header, offset)
+                header = read_header(part)
+            else:
+                assign(data, 0, offset)
+                header = header._replace(base_offset=offset)
+                first_own = first_own or header
+            parts.append(part)
+            placed.append((position, header))
+            position += len(part)
+        extent = describe(partition, base, placed, self._stores.clock.now_ms())
+        return Layout(parts, extent, first_own)
+
+    async def _commit(self, partition: Partition, slot: Slot, layout: Layout) -> int | None:
+        """log_start once the slot is ours for good; None if it was fenced."""
+        stores, key = self._stores, layout.extent.key
+        put = await stores.insist(lambda: stores.objects.put_if_absent(key, layout.parts))
+        if not put and not await self._is_ours(partition, key, layout):
+            self._fencer.soon(partition, slot.token, slot.base)
+            return None
+        confirmed = await stores.insist(
+            lambda: stores.ledger.confirm(partition, slot.token, layout.extent)
+        )
+        stores.wakeups.wake(partition, confirmed.head.watchers)
+        if confirmed.was_open or layout.first_own is None:
+            return confirmed.head.log_start
+        return await self._ask(partition, slot, layout.first_own, confirmed)
+
+    async def _is_ours(self, partition: Partition, key: str, layout: Layout) -> bool:
+        """The put was refused: by an earlier try of ours whose answer was lost, or by a fence."""
+        own = layout.first_own
+        if own is None:
+            return True
+        try:
+            data = await self._stores.insist(lambda: self._stores.objects.get(key))
+        except Missing:
+            return await self._swept(partition, own)
+        return any(_same(header, own) for _, header in headers(data))
+
+    async def _ask(
+        self, partition: Partition, slot: Slot, own: BatchHeader, confirmed: Confirmed
+    ) -> int | None:
+        """Someone closed our slot: look at it as any reader would."""
+        try:
+            stored = await self._stores.insist(
+                lambda: self._reader.batch_at(partition, own.base_offset, slot.base)
+            )
+        except Missing:
+            await self._swept(partition, own)
+            return None
+        return confirmed.head.log_start if _same(stored, own) else None
+
+    async def _swept(self, partition: Partition, own: BatchHeader) -> bool:
+        """Our slot was closed by someone and its object is gone. If the log has moved past it,
+        nobody can tell what it held, and the client must ask again; else it was not ours."""
+        head = await self._stores.insist(lambda: self._stores.ledger.head(partition))
+        if own.base_offset < head.log_start:
+            raise Unavailable(f"{partition}: the slot at {own.base_offset} has aged out")
+        return False
+
+
+def _same(stored: BatchHeader, own: BatchHeader) -> bool:
+    """Only a slot's owner writes data to it; anyone else writes filler, which has no records."""
+    return (stored.base_offset, stored.crc, stored.count) == (own.base_offset, own.crc, own.count)
+
+
+def _places(base: int, batches: Sequence[Batch], admitted: list[int]) -> dict[int, int]:
+    """The offset of each admitted batch in a slot, in order."""
+    places: dict[int, int] = {}
+    for number in admitted:
+        places[number] = base
+        base += batches[number].header.offsets
+    return places

@@ -1,0 +1,36 @@
+"""Work that nobody waits for: closing stale slots, renewing watches."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from samsa.ports import Missing, Unavailable, UnknownPartition
+
+log = logging.getLogger("samsa.log")
+
+
+class Background:
+    """Keeps its tasks alive, and takes note of what failed: everything here can be done again."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if isinstance(error, Unavailable | UnknownPartition | Missing):
+            log.info("put off: %s", error)
+        elif error is not None:
+            log.error("background work failed", exc_info=error)
+
+    async def drain(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)

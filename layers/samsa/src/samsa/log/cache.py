@@ -1,0 +1,87 @@
+"""A byte-bounded cache of the tail, for object stores that are far away.
+
+What was written or read last is what consumers ask for next. Objects never change, so nothing here
+is ever stale; a deleted one may linger, which no reader minds. The local folder does not need this:
+the kernel's page cache is its tail cache.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+
+from samsa.ports import Buffer, Objects, Piece
+
+WHOLE_OBJECT = 8 * 1024 * 1024
+"""A range of an object up to this size is fetched with the rest of it: its reader comes back."""
+
+
+class TailCache:
+    def __init__(self, objects: Objects, max_bytes: int) -> None:
+        self._objects = objects
+        self._max_bytes = max_bytes
+        self._held: OrderedDict[str, bytes] = OrderedDict()
+        self._size = 0
+        self._loading: dict[str, asyncio.Future[bytes]] = {}
+        self.calls = objects.calls
+
+    def _keep(self, key: str, data: bytes) -> None:
+        if key in self._held or len(data) > self._max_bytes // 4:
+            return
+        self._held[key] = data
+        self._size += len(data)
+        while self._size > self._max_bytes:
+            _, dropped = self._held.popitem(last=False)
+            self._size -= len(dropped)
+
+    async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
+        data = b"".join(parts)
+        stored = await self._objects.put_if_absent(key, [data])
+        if stored:
+            self._keep(key, data)
+        return stored
+
+    async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
+        data = self._held.get(key)
+        if data is None:
+            return await self._objects.get(key, start, length)
+        self._held.move_to_end(key)
+        return memoryview(data)[start : None if length is None else start + length]
+
+    async def piece(self, key: str, start: int, length: int) -> Piece:
+        data = self._held.get(key)
+        if data is not None:
+            self._held.move_to_end(key)
+        elif start + length > WHOLE_OBJECT:
+            return await self._objects.piece(key, start, length)
+        else:
+            data = await self._load(key)
+        return memoryview(data)[start : start + length]
+
+    async def _load(self, key: str) -> bytes:
+        """Fetch an object once, however many readers want it now."""
+        if key in self._loading:
+            return await asyncio.shield(self._loading[key])
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._loading[key] = future
+        try:
+            data = bytes(await self._objects.get(key))
+        except BaseException as error:
+            future.set_exception(error)
+            future.exception()  # it is raised here; the others who wait get it too
+            raise
+        finally:
+            del self._loading[key]
+        future.set_result(data)
+        self._keep(key, data)
+        return data
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._size -= len(self._held.pop(key, b""))
+        await self._objects.delete(keys)
+
+    def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
+        return self._objects.list(prefix, below)
+
+    async def close(self) -> None:
+        await self._objects.close()

@@ -1,0 +1,76 @@
+"""The log, put together: what the handlers and the server call."""
+
+import asyncio
+from collections.abc import Sequence
+
+from samsa.ports import Head, Partition, Piece, UnknownPartition
+
+from .admit import Outcome, Producers
+from .append import Appender, Batch
+from .background import Background
+from .extents import Range
+from .fence import Fencer
+from .read import Plan, Reader
+from .retain import Retainer
+from .stores import Stores
+from .times import Times
+from .watch import Watches
+from .writer import PartitionWriter
+
+
+class Log:
+    def __init__(self, stores: Stores) -> None:
+        self.background = Background()
+        self.fencer = Fencer(stores, self.background)
+        self.reader = Reader(stores, self.fencer)
+        self.times = Times(stores, self.reader)
+        self.retainer = Retainer(stores, self.reader)
+        self.watches = Watches(stores)
+        self._stores = stores
+        self._appender = Appender(stores, self.reader, self.fencer, Producers(stores, self.reader))
+        self._writers: dict[Partition, PartitionWriter] = {}
+
+    def append(self, partition: Partition, batch: Batch) -> "asyncio.Future[Outcome]":
+        """Append through the partition's writer: order of calls is order in the log."""
+        writer = self._writers.get(partition)
+        if writer is None:
+            writer = PartitionWriter(partition, self._appender, self._stores.limits)
+            self._writers[partition] = writer
+        return writer.submit(batch)
+
+    async def append_once(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
+        """Append in a slot of their own, for a process that lives no longer than its request."""
+        return await self._appender.append(partition, batches)
+
+    async def head(self, partition: Partition) -> Head:
+        return await self.reader.head(partition)
+
+    async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
+        return await self.reader.plan(partition, offset, max_bytes)
+
+    async def load(self, ranges: Sequence[Range]) -> list[Piece]:
+        return await self.reader.load(ranges)
+
+    def forget(self, partition: Partition) -> None:
+        """The partition is gone; a writer that is still busy finds out by itself."""
+        writer = self._writers.get(partition)
+        if writer is not None and writer.idle:
+            del self._writers[partition]
+
+    async def close_orphans(self, partitions: Sequence[Partition]) -> int:
+        """Fence every open slot at once, for a process that knows itself to be the only one."""
+        closed = 0
+        for partition in partitions:
+            try:
+                head = await self._stores.ledger.head(partition)
+            except UnknownPartition:
+                continue
+            await self.fencer.fence_all(partition, head)
+            closed += len(head.inflight)
+        return closed
+
+    async def drain(self) -> None:
+        """Until nothing is being written."""
+        while busy := [writer for writer in self._writers.values() if not writer.idle]:
+            await asyncio.gather(*(writer.finished() for writer in busy))
+        await self.background.drain()

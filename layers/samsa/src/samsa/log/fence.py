@@ -1,0 +1,75 @@
+"""Fence: close a slot whose writer has gone quiet.
+
+Anyone who meets a token older than `fence_after` puts filler of the same length at its key, if the
+key is free, and confirms whatever is there then, data or filler. Doing it too early is safe,
+because the slot is a write-once cell: the writer finds its put refused, or its token gone, and
+looks.
+"""
+
+from samsa.ports import Extent, Head, Missing, Partition, UnknownPartition
+from samsa.records.batch import filler, read_header
+
+from .background import Background
+from .extents import describe, describe_object
+from .stores import Stores, slot_key
+from .tokens import Token
+
+NO_TIMESTAMP = -1
+
+
+class Fencer:
+    def __init__(self, stores: Stores, background: Background) -> None:
+        self._stores = stores
+        self._background = background
+        self._busy: set[str] = set()
+
+    def stale(self, head: Head) -> list[tuple[str, int]]:
+        limit = self._stores.clock.now_ms() - self._stores.limits.fence_after_ms
+        return [
+            (token, base)
+            for token, base in head.inflight.items()
+            if Token.parse(token).opened_at <= limit
+        ]
+
+    def look(self, partition: Partition, head: Head) -> None:
+        """Close in the background what is stale in a head that somebody read anyway."""
+        for token, base in self.stale(head):
+            self.soon(partition, token, base)
+
+    def soon(self, partition: Partition, token: str, base: int) -> None:
+        if token not in self._busy:
+            self._background.start(self.fence(partition, token, base))
+
+    async def fence(self, partition: Partition, token: str, base: int) -> None:
+        self._busy.add(token)
+        try:
+            extent = await self._fill(partition, token, base)
+            if extent is not None:
+                await self._close(partition, token, extent)
+        finally:
+            self._busy.discard(token)
+
+    async def fence_all(self, partition: Partition, head: Head) -> None:
+        """Close every open slot: for a process that knows itself to be the only one."""
+        for token, base in head.inflight.items():
+            await self.fence(partition, token, base)
+
+    async def _fill(self, partition: Partition, token: str, base: int) -> Extent | None:
+        objects, key = self._stores.objects, slot_key(partition, base)
+        now = self._stores.clock.now_ms()
+        empty = filler(base, Token.parse(token).offsets, NO_TIMESTAMP)
+        if await self._stores.insist(lambda: objects.put_if_absent(key, [empty])):
+            return describe(partition, base, [(0, read_header(empty))], now)
+        try:
+            data = await self._stores.insist(lambda: objects.get(key))
+        except Missing:
+            return None  # closed and swept meanwhile: there is no token left to remove
+        return describe_object(partition, base, data, now)
+
+    async def _close(self, partition: Partition, token: str, extent: Extent) -> None:
+        ledger = self._stores.ledger
+        try:
+            confirmed = await self._stores.insist(lambda: ledger.confirm(partition, token, extent))
+        except UnknownPartition:
+            return
+        self._stores.wakeups.wake(partition, confirmed.head.watchers)

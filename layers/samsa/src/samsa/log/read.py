@@ -1,0 +1,138 @@
+"""Reading: a prefix of the log, planned from the ledger and fetched from the objects.
+
+A plan names ranges of objects and reads none of them, so that whoever asked can send them straight
+from the file, from a cache, or as references to S3. A slot below the visible end that has no extent
+was confirmed by someone who stopped before indexing it: it is found at its own key, and indexed.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from samsa.ports import Extent, Head, Missing, Partition, Piece, Unavailable
+from samsa.records.batch import BatchHeader, headers
+
+from .extents import Range, cut, describe_object
+from .fence import Fencer
+from .stores import Stores, slot_key
+
+FIRST_LOOK = 16
+NEXT_LOOK = 64
+
+
+class OutOfRange(Exception):
+    def __init__(self, log_start: int, visible_end: int) -> None:
+        super().__init__(f"the log is [{log_start}, {visible_end})")
+        self.log_start = log_start
+        self.visible_end = visible_end
+
+
+class Plan(NamedTuple):
+    log_start: int
+    visible_end: int
+    ranges: list[Range]
+
+    @property
+    def size(self) -> int:
+        return sum(r.length for r in self.ranges)
+
+
+class Reader:
+    def __init__(self, stores: Stores, fencer: Fencer) -> None:
+        self._stores = stores
+        self._fencer = fencer
+
+    async def head(self, partition: Partition) -> Head:
+        """The head, once what is stale on it has been closed."""
+        head = await self._stores.ledger.head(partition)
+        stale = self._fencer.stale(head) if head.inflight else []
+        if not stale:
+            return head
+        await asyncio.gather(*(self._fencer.fence(partition, *slot) for slot in stale))
+        return await self._stores.ledger.head(partition)
+
+    async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
+        """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
+        head = await self.head(partition)
+        end = head.visible_end
+        if not head.log_start <= offset <= end:
+            raise OutOfRange(head.log_start, end)
+        ranges = await self._ranges(partition, offset, end, max_bytes) if offset < end else []
+        return Plan(head.log_start, end, ranges)
+
+    async def _ranges(
+        self, partition: Partition, offset: int, end: int, max_bytes: int
+    ) -> list[Range]:
+        ranges: list[Range] = []
+        left, most = max_bytes, self._stores.limits.objects_per_read
+        while offset < end and len(ranges) < most and (left > 0 or not ranges):
+            look = NEXT_LOOK if ranges else FIRST_LOOK
+            for extent in await self.extents_from(partition, offset, end, look):
+                if ranges and (extent.size > left and not extent.marks):
+                    return ranges
+                taken = cut(extent, offset, left)
+                if ranges and taken.length > left:
+                    return ranges
+                ranges.append(taken)
+                left -= taken.length
+                if taken.end_offset < extent.end or left <= 0 or len(ranges) >= most:
+                    return ranges
+                offset = extent.end
+        return ranges
+
+    async def extents_from(
+        self, partition: Partition, offset: int, end: int, limit: int
+    ) -> Sequence[Extent]:
+        """Extents that follow one another from `offset` on, all below `end`; never none."""
+        found = await self._stores.ledger.extents(partition, offset, limit)
+        joined: list[Extent] = []
+        for extent in found:
+            if extent.base >= end or (joined and extent.base != joined[-1].end):
+                break
+            if not joined and extent.base > offset:
+                break
+            joined.append(extent)
+        return joined or [await self._repair(partition, offset)]
+
+    async def _repair(self, partition: Partition, offset: int) -> Extent:
+        """Index the slot that holds `offset`, a visible one that has no extent."""
+        before = await self._stores.ledger.extent_before(partition, offset)
+        log_start = (await self._stores.ledger.head(partition)).log_start
+        base = before.end if before else log_start
+        while True:
+            extent = await self._describe_slot(partition, base)
+            await self._stores.ledger.index(partition, extent)
+            if extent.end > offset:
+                return extent
+            base = extent.end
+
+    async def _describe_slot(self, partition: Partition, base: int) -> Extent:
+        try:
+            data = await self._stores.objects.get(slot_key(partition, base))
+        except Missing:
+            head = await self._stores.ledger.head(partition)
+            if base < head.log_start:
+                raise OutOfRange(head.log_start, head.visible_end) from None
+            raise Unavailable(f"{partition}: no object for the visible offset {base}") from None
+        return describe_object(partition, base, data, self._stores.clock.now_ms())
+
+    async def load(self, ranges: Sequence[Range]) -> list[Piece]:
+        """The bytes of a plan, all at once. Raises Missing if the log moved on meanwhile."""
+        objects = self._stores.objects
+        if len(ranges) == 1:
+            only = ranges[0]
+            return [await objects.piece(only.key, only.start, only.length)]
+        return await asyncio.gather(*(objects.piece(r.key, r.start, r.length) for r in ranges))
+
+    async def batch_at(self, partition: Partition, offset: int, slot: int) -> BatchHeader:
+        """The header of the batch that starts at `offset` in a closed slot. Raises Missing."""
+        found = await self._stores.ledger.extents(partition, offset, 1)
+        if found and found[0].base <= offset:
+            where = cut(found[0], offset, 1)
+            data = await self._stores.objects.get(where.key, where.start, where.length)
+        else:
+            data = await self._stores.objects.get(slot_key(partition, slot))
+        for _, header in headers(data):
+            if header.base_offset == offset:
+                return header
+        raise Missing(f"{partition}: no batch starts at {offset}")

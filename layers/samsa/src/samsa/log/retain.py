@@ -1,0 +1,106 @@
+"""Retention: by time, by size, or for ever.
+
+log_start moves first, then the index is trimmed, then the objects go, after a grace time for
+readers that have planned on them. A crash after any step leaves work that the next run finds:
+extents below log_start, objects below the first extent. Merging and compaction will live beside
+this file.
+"""
+
+from typing import NamedTuple
+
+from samsa.ports import Extent, Head, Partition, Topic
+
+from .read import Reader
+from .stores import Stores, partition_prefix, slot_key, topic_prefix
+
+FOR_EVER = -1
+PAGE = 1_000
+DELETE_AT_ONCE = 500
+
+
+class Retention(NamedTuple):
+    max_age_ms: int = FOR_EVER
+    max_bytes: int = FOR_EVER
+
+
+class Retainer:
+    def __init__(self, stores: Stores, reader: Reader) -> None:
+        self._stores = stores
+        self._reader = reader
+        self._moved: dict[Partition, tuple[int, int]] = {}
+        """log_start that was seen, and when: the objects below it go after the grace time."""
+
+    async def retain(self, partition: Partition, rules: Retention) -> int:
+        """Apply the rules once; the log's start afterwards."""
+        head = await self._reader.head(partition)
+        start = await self._new_start(partition, head, rules)
+        if start > head.log_start:
+            head = await self._stores.ledger.advance_start(partition, start)
+        await self._sweep(partition, head)
+        return head.log_start
+
+    async def _new_start(self, partition: Partition, head: Head, rules: Retention) -> int:
+        if rules.max_age_ms == FOR_EVER and rules.max_bytes == FOR_EVER:
+            return head.log_start
+        oldest = self._stores.clock.now_ms() - rules.max_age_ms
+        surplus = await self._surplus(partition, head, rules.max_bytes)
+        start = head.log_start
+        while start < head.visible_end:
+            for extent in await self._reader.extents_from(partition, start, head.visible_end, PAGE):
+                too_old = rules.max_age_ms != FOR_EVER and _age_stamp(extent) < oldest
+                if not too_old and surplus < extent.size:
+                    return start
+                surplus -= extent.size
+                start = extent.end
+        return start
+
+    async def _surplus(self, partition: Partition, head: Head, max_bytes: int) -> int:
+        """Bytes above the limit. As in Kafka, an extent goes only if the limit is still reached."""
+        if max_bytes == FOR_EVER:
+            return -1
+        total, offset = 0, head.log_start
+        while offset < head.visible_end:
+            for extent in await self._reader.extents_from(
+                partition, offset, head.visible_end, PAGE
+            ):
+                total += extent.size
+                offset = extent.end
+        return total - max_bytes
+
+    async def _sweep(self, partition: Partition, head: Head) -> None:
+        if head.log_start == 0:
+            return
+        now = self._stores.clock.now_ms()
+        await self._stores.ledger.drop_extents(partition, head.log_start)
+        seen = self._moved.get(partition)
+        if seen is None or seen[0] != head.log_start:
+            self._moved[partition] = (head.log_start, now)
+        if seen is not None and now - seen[1] >= self._stores.limits.sweep_grace_ms:
+            await self._delete_below(partition, seen[0])
+
+    async def _delete_below(self, partition: Partition, log_start: int) -> None:
+        """Only what ends at or below log_start: a slot that reaches over it is still read."""
+        first = await self._stores.ledger.extents(partition, log_start, 1)
+        limit = min(first[0].base, log_start) if first else log_start
+        if first or (await self._stores.ledger.head(partition)).visible_end == log_start:
+            await self._delete(partition_prefix(partition), slot_key(partition, limit))
+
+    async def _delete(self, prefix: str, below: str | None) -> None:
+        keys: list[str] = []
+        async for key in self._stores.objects.list(prefix, below):
+            keys.append(key)
+            if len(keys) == DELETE_AT_ONCE:
+                await self._stores.objects.delete(keys)
+                keys.clear()
+        if keys:
+            await self._stores.objects.delete(keys)
+
+    async def bury(self, topic: Topic) -> None:
+        """Remove a doomed topic: its objects, then its items, the doom itself last."""
+        await self._delete(topic_prefix(topic.id), None)
+        await self._stores.ledger.forget_topic(topic)
+
+
+def _age_stamp(extent: Extent) -> int:
+    """What is too old is judged by the records' own time, or by ours where they have none."""
+    return extent.max_timestamp if extent.max_timestamp >= 0 else extent.stored_at
