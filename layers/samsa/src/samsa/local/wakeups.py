@@ -93,5 +93,5 @@ class _Ear(asyncio.DatagramProtocol):
             topic_id, number = UUID(bytes=data[:16]), int.from_bytes(data[16:], "big")
             self._wakeups.wake_here(Partition(topic_id, number))
 
-    def error_received(self, exc: OSError) -> None:
+    def error_received(self, exc: Exception) -> None:
         """A watcher that has gone away: its entry expires by itself."""

@@ -1,0 +1,76 @@
+"""What a handler works with: the broker, and what is known of the client that asks."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from samsa.log.core import Log
+from samsa.log.stores import Stores
+from samsa.wire.apis import ApiKey
+
+from .catalog import Catalog, CatalogRules
+
+NODE_ID = 0
+LEADER_EPOCH = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How this broker answers, where Kafka leaves it to configuration."""
+
+    default_partitions: int = 1
+    auto_create_topics: bool = True
+    max_fetch_bytes: int = 55 * 1024 * 1024
+    max_decompressed_bytes: int = 128 * 1024 * 1024
+
+
+class Context(NamedTuple):
+    """One request's surroundings."""
+
+    version: int
+    client_id: str | None
+    address: tuple[str, int]
+    """Where the client reached us, and so where it is told to come back."""
+
+
+@dataclass(slots=True)
+class Broker:
+    stores: Stores
+    cluster_id: str
+    rules: Rules = field(default_factory=Rules)
+    log: Log = field(init=False)
+    catalog: Catalog = field(init=False)
+    producer_ids: range = range(0)
+    """Ids that were taken from the ledger and not given out yet."""
+
+    def __post_init__(self) -> None:
+        self.log = Log(self.stores)
+        self.catalog = Catalog(
+            self.stores,
+            CatalogRules(self.rules.default_partitions, self.rules.auto_create_topics),
+        )
+
+
+class Later(NamedTuple):
+    """An answer that is under way: what it does to the log is ordered already, so the connection
+    may take its next request. The request's memory is in use until all of `under_way` is done,
+    which may be after the reply: a reply does not wait for ever."""
+
+    reply: Coroutine[Any, Any, Any]
+    under_way: "Sequence[asyncio.Future[Any]]"
+
+
+Answer: TypeAlias = Any
+"""A response row; None for no response at all; or Later."""
+Handler: TypeAlias = Callable[[Any, Context, Broker], Coroutine[Any, Any, Answer]]
+
+HANDLERS: dict[int, Handler] = {}
+
+
+def handles(key: ApiKey) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        HANDLERS[key] = handler
+        return handler
+
+    return register

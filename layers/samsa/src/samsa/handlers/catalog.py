@@ -1,0 +1,103 @@
+"""Topics: names, ids and configs, as the ledger has them.
+
+A topic is remembered for a second: another process may delete it meanwhile, which the log notices
+by itself (its head is gone). A name that does not exist is never remembered.
+"""
+
+import uuid
+from typing import NamedTuple
+from uuid import UUID
+
+from samsa.log.stores import Stores
+from samsa.ports import Partition, Topic
+from samsa.wire.errors import ErrorCode
+
+from .configs import MAX_NAME, Refused, check_configs, check_name
+
+REMEMBER_MS = 1_000
+MAX_PARTITIONS = 10_000
+__all__ = ["MAX_NAME", "Catalog", "CatalogRules", "Refused"]
+
+
+class CatalogRules(NamedTuple):
+    default_partitions: int
+    auto_create: bool
+
+
+class Catalog:
+    def __init__(self, stores: Stores, rules: CatalogRules) -> None:
+        self._stores = stores
+        self._rules = rules
+        self._by_name: dict[str, tuple[int, Topic]] = {}
+        self._by_id: dict[UUID, tuple[int, Topic]] = {}
+
+    async def named(self, name: str) -> Topic | None:
+        kept = self._by_name.get(name)
+        if kept is not None and kept[0] > self._stores.clock.now_ms():
+            return kept[1]
+        return self._keep(await self._stores.ledger.topic(name))
+
+    async def with_id(self, topic_id: UUID) -> Topic | None:
+        kept = self._by_id.get(topic_id)
+        if kept is not None and kept[0] > self._stores.clock.now_ms():
+            return kept[1]
+        return self._keep(await self._stores.ledger.topic_by_id(topic_id))
+
+    def _keep(self, topic: Topic | None) -> Topic | None:
+        if topic is not None:
+            until = self._stores.clock.now_ms() + REMEMBER_MS
+            self._by_name[topic.name] = (until, topic)
+            self._by_id[topic.id] = (until, topic)
+        return topic
+
+    def forget(self, topic: Topic) -> None:
+        self._by_name.pop(topic.name, None)
+        self._by_id.pop(topic.id, None)
+
+    async def all(self) -> list[Topic]:
+        return await self._stores.ledger.topics()
+
+    async def named_or_created(self, name: str, create: bool) -> Topic:
+        """Raises Refused: a bad name, or an unknown one that may not be created."""
+        found = await self.named(name)
+        if found is not None:
+            return found
+        check_name(name)
+        if not (create and self._rules.auto_create):
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+        try:
+            return await self.create(name, -1, {})
+        except Refused as refused:
+            if refused.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise
+        return await self.named_or_created(name, create=False)
+
+    async def create(
+        self, name: str, partitions: int, configs: dict[str, str], dry_run: bool = False
+    ) -> Topic:
+        check_name(name)
+        check_configs(configs)
+        count = self._rules.default_partitions if partitions == -1 else partitions
+        if not 0 < count <= MAX_PARTITIONS:
+            raise Refused(
+                ErrorCode.INVALID_PARTITIONS,
+                f"the number of partitions must be 1 to {MAX_PARTITIONS}, not {count}",
+            )
+        topic_id = uuid.uuid5(uuid.NAMESPACE_OID, f"{name} {self._stores.nonce()}")
+        topic = Topic(name, topic_id, count, self._stores.clock.now_ms(), configs)
+        taken = (
+            await self._stores.ledger.topic(name) is not None
+            if dry_run
+            else not await self._stores.ledger.create_topic(topic)
+        )
+        if taken:
+            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name!r} already exists")
+        return topic
+
+    async def delete(self, topic: Topic) -> bool:
+        self.forget(topic)
+        return await self._stores.ledger.delete_topic(topic)
+
+
+def partition_of(topic: Topic, number: int) -> Partition | None:
+    return Partition(topic.id, number) if 0 <= number < topic.partitions else None

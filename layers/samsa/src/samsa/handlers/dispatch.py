@@ -1,0 +1,45 @@
+"""From a frame to an answer: which handler, at which version, and what if there is none."""
+
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import DecodeError
+from samsa.wire.frame import Request, response_frame
+from samsa.wire.schema import Segment
+
+from . import (  # noqa: F401  (each registers itself)
+    k00_produce,
+    k01_fetch,
+    k02_list_offsets,
+    k03_metadata,
+    k18_api_versions,
+    k19_create_topics,
+    k20_delete_topics,
+    k22_init_producer_id,
+    k23_offset_for_leader_epoch,
+    k60_describe_cluster,
+)
+from .broker import HANDLERS, Answer, Broker, Context
+
+
+def version_of_answer(request: Request) -> int:
+    """ApiVersions is answered at version 0 when the client asks for one that we do not know."""
+    if request.api_version in APIS[request.api_key].versions:
+        return request.api_version
+    if request.api_key == ApiKey.API_VERSIONS:
+        return 0
+    raise DecodeError(f"{APIS[request.api_key].name} has no version {request.api_version} here")
+
+
+async def answer(request: Request, address: tuple[str, int], broker: Broker) -> Answer:
+    """A row, None, or Later. Raises DecodeError, on which the connection ends."""
+    version = version_of_answer(request)
+    context = Context(request.api_version, request.client_id, address)
+    if version != request.api_version:
+        return k18_api_versions.unsupported_version()
+    row = APIS[request.api_key].request.decode(version, request.body)
+    return await HANDLERS[request.api_key](row, context, broker)
+
+
+def encode(request: Request, row: Answer) -> list[Segment]:
+    version = version_of_answer(request)
+    segments = APIS[request.api_key].response.encode(version, row)
+    return response_frame(request.api_key, version, request.correlation_id, segments)

@@ -1,0 +1,139 @@
+"""Fetch (key 1).
+
+Behaviour: whole batches as they were stored, first of them possibly below the offset that was asked
+for; at least one batch even if it exceeds max_bytes (KIP-74). Waits until min_bytes are there for
+all partitions together or max_wait is over, and is woken by whichever partition grows. There are no
+fetch sessions (KIP-227): every request is complete, and every answer says session 0, which clients
+take as "none".
+
+Versions: 0-3 get message sets, converted on the way out (0-1 magic 0, 2-3 magic 1); for 0-2 a set
+that is larger than max_bytes is cut within its last message, never within its first. 13+ name
+topics by id.
+"""
+
+import asyncio
+from typing import Any
+
+from samsa.ports import Missing, Unavailable, UnknownPartition
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.fetch import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+
+from .broker import Broker, Context, handles
+from .configs import Refused
+from .legacy_fetch import LAST_WITH_MESSAGE_SETS, message_set
+from .reads import Read, resolve, trim
+
+READ_COMMITTED = 1
+TRIES = 3
+
+
+@handles(ApiKey.FETCH)
+async def fetch(request: Any, context: Context, broker: Broker) -> Any:
+    if request.session_id != 0:
+        return RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    reads = [
+        read
+        for topic in request.topics
+        for read in await resolve(topic, context.version >= 13, broker)
+    ]
+    most = min(request.max_bytes, broker.rules.max_fetch_bytes)
+    await _wait_for_data(request, reads, most, broker)
+    await _load_all(reads, context, most, broker)
+    return _response(request, reads)
+
+
+async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Broker) -> None:
+    clock, wakeups = broker.stores.clock, broker.stores.wakeups
+    deadline = clock.now_ms() + max(0, request.max_wait_ms)
+    partitions = [read.partition for read in reads if read.partition is not None]
+    with wakeups.subscribe(partitions) as woken:
+        while True:
+            await _plan_all(reads, most, broker)
+            if _enough(request, reads) or deadline <= clock.now_ms():
+                return
+            if not await _watch_all(reads, broker):
+                await woken.wait(max(0, deadline - clock.now_ms()))
+
+
+def _enough(request: Any, reads: list[Read]) -> bool:
+    total = sum(read.plan.size for read in reads if read.plan)
+    return total >= request.min_bytes or any(read.refused for read in reads)
+
+
+async def _plan_all(reads: list[Read], most: int, broker: Broker) -> None:
+    if len(reads) == 1:
+        await reads[0].make_plan(most, broker)
+    else:
+        await asyncio.gather(*(read.make_plan(most, broker) for read in reads))
+
+
+async def _watch_all(reads: list[Read], broker: Broker) -> bool:
+    """True if a watch was new: what came before it must be looked for again."""
+    fresh = False
+    for read in reads:
+        if read.partition is not None and read.refused is None:
+            try:
+                fresh |= await broker.log.watches.ensure(read.partition)
+            except (Unavailable, UnknownPartition):
+                continue  # without a watch the wait is only longer
+    return fresh
+
+
+async def _load_all(reads: list[Read], context: Context, most: int, broker: Broker) -> None:
+    trim(reads, most)
+    if len(reads) == 1:
+        await _load(reads[0], context, most, broker)
+    else:
+        await asyncio.gather(*(_load(read, context, most, broker) for read in reads))
+
+
+async def _load(read: Read, context: Context, most: int, broker: Broker) -> None:
+    for _ in range(TRIES):
+        if read.plan is None:
+            return
+        try:
+            if context.version <= LAST_WITH_MESSAGE_SETS:
+                read.pieces = [await message_set(read, context.version, broker)]
+            else:
+                read.pieces = await broker.log.load(read.plan.ranges) if read.plan.ranges else []
+            return
+        except Missing:
+            # Planned on an object that has been swept since: the log moved on, so plan again.
+            await read.make_plan(most, broker)
+        except Unavailable as error:
+            read.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
+    read.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, "the log keeps moving"))
+
+
+def _response(request: Any, reads: list[Read]) -> Any:
+    topics: list[Any] = []
+    last: Any = None
+    for read in reads:
+        if read.topic is not last:
+            last = read.topic
+            topics.append(TOPIC_RESPONSE(topic=last.topic, topic_id=last.topic_id, partitions=[]))
+        topics[-1].partitions.append(_partition_response(request, read))
+    return RESPONSE(responses=topics)
+
+
+def _partition_response(request: Any, read: Read) -> Any:
+    aborted: list[Any] | None = [] if request.isolation_level == READ_COMMITTED else None
+    if read.plan is None:
+        code = read.refused.code if read.refused else ErrorCode.UNKNOWN_SERVER_ERROR
+        return PARTITION_RESPONSE(
+            partition_index=read.entry.partition,
+            error_code=code,
+            high_watermark=read.visible_end,
+            log_start_offset=read.log_start,
+            aborted_transactions=aborted,
+            records=[],
+        )
+    return PARTITION_RESPONSE(
+        partition_index=read.entry.partition,
+        high_watermark=read.plan.visible_end,
+        last_stable_offset=read.plan.visible_end,
+        log_start_offset=read.plan.log_start,
+        aborted_transactions=aborted,
+        records=read.pieces,
+    )

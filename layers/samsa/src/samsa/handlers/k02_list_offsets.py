@@ -1,0 +1,83 @@
+"""ListOffsets (key 2).
+
+Behaviour: −1 the visible end, −2 (and −4, the earliest that is local) the log's start, −3 the
+record with the greatest timestamp, −5 (tiered storage: there is none) nothing; else the first
+record at or after the timestamp.
+
+Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ with one offset.
+"""
+
+from typing import Any
+
+from samsa.log.times import Found
+from samsa.ports import Missing, Partition, Unavailable, UnknownPartition
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.list_offsets import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+
+from .broker import LEADER_EPOCH, Broker, Context, handles
+from .configs import Refused
+from .resolve import partition_in, topic_of
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
+NOT_FOUND = Found(-1, -1)
+
+
+@handles(ApiKey.LIST_OFFSETS)
+async def list_offsets(request: Any, context: Context, broker: Broker) -> Any:
+    topics = []
+    for topic in request.topics:
+        partitions = [await _answer(topic, entry, context, broker) for entry in topic.partitions]
+        topics.append(TOPIC_RESPONSE(name=topic.name, partitions=partitions))
+    return RESPONSE(topics=topics)
+
+
+async def _answer(topic: Any, entry: Any, context: Context, broker: Broker) -> Any:
+    try:
+        found = await topic_of(topic, False, broker)
+        partition = partition_in(found, entry.partition_index, entry.current_leader_epoch)
+        if context.version == 0:
+            return await _old_style(partition, entry, broker)
+        at = await _look_up(partition, entry.timestamp, broker)
+    except Refused as refused:
+        code = refused.code
+    except UnknownPartition:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    except (Unavailable, Missing):
+        code = ErrorCode.KAFKA_STORAGE_ERROR
+    else:
+        return PARTITION_RESPONSE(
+            partition_index=entry.partition_index,
+            timestamp=at.timestamp,
+            offset=at.offset,
+            leader_epoch=LEADER_EPOCH if at.offset >= 0 else -1,
+        )
+    return PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
+
+
+async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Found:
+    if timestamp >= 0:
+        return await broker.log.times.at(partition, timestamp) or NOT_FOUND
+    if timestamp == MAX_TIMESTAMP:
+        return await broker.log.times.newest(partition) or NOT_FOUND
+    head = await broker.log.head(partition)
+    if timestamp == LATEST:
+        return Found(head.visible_end, -1)
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return Found(head.log_start, -1)
+    if timestamp == LATEST_TIERED:
+        return NOT_FOUND
+    raise Refused(ErrorCode.INVALID_REQUEST, f"there is no timestamp {timestamp}")
+
+
+async def _old_style(partition: Partition, entry: Any, broker: Broker) -> Any:
+    head = await broker.log.head(partition)
+    if entry.timestamp == LATEST:
+        offsets = sorted({head.visible_end, head.log_start}, reverse=True)
+    else:
+        found = await _look_up(partition, entry.timestamp, broker)
+        offsets = [found.offset if found.offset >= 0 else head.visible_end]
+    return PARTITION_RESPONSE(
+        partition_index=entry.partition_index,
+        old_style_offsets=offsets[: max(0, entry.max_num_offsets)],
+    )

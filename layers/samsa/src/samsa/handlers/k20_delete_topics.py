@@ -1,0 +1,56 @@
+"""DeleteTopics (key 20).
+
+Behaviour: the name is free again when the answer comes. Objects and items of the old topic go in
+the background, and a new topic of the same name has another id, so it never sees them.
+
+Versions: 6 can name topics by id.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from samsa.ports import Topic, Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.delete_topics import RESPONSE, TOPIC_RESPONSE
+
+from .broker import Broker, Context, handles
+
+FIRST_WITH_IDS = 6
+
+
+@handles(ApiKey.DELETE_TOPICS)
+async def delete_topics(request: Any, context: Context, broker: Broker) -> Any:
+    if context.version < FIRST_WITH_IDS:
+        return RESPONSE(responses=[await _delete(n, None, broker) for n in request.topic_names])
+    return RESPONSE(responses=[await _delete(t.name, t.topic_id, broker) for t in request.topics])
+
+
+async def _delete(name: str | None, topic_id: UUID | None, broker: Broker) -> Any:
+    try:
+        topic = await _find(name, topic_id, broker)
+        if topic is None or not await broker.catalog.delete(topic):
+            code = (
+                ErrorCode.UNKNOWN_TOPIC_ID if name is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            )
+            return _answer(name, topic_id, code)
+    except Unavailable as error:
+        return _answer(name, topic_id, ErrorCode.REQUEST_TIMED_OUT, str(error))
+    broker.log.background.start(broker.log.retainer.bury(topic))
+    return _answer(topic.name, topic.id, ErrorCode.NONE)
+
+
+async def _find(name: str | None, topic_id: UUID | None, broker: Broker) -> Topic | None:
+    """Straight from the ledger: what is remembered may be a topic that is gone."""
+    if name is not None:
+        return await broker.stores.ledger.topic(name)
+    return await broker.stores.ledger.topic_by_id(topic_id) if topic_id else None
+
+
+def _answer(
+    name: str | None, topic_id: UUID | None, code: ErrorCode, message: str | None = None
+) -> Any:
+    row = TOPIC_RESPONSE(name=name, error_code=code, error_message=message)
+    if topic_id is not None:
+        row.topic_id = topic_id
+    return row

@@ -1,0 +1,49 @@
+"""OffsetForLeaderEpoch (key 23).
+
+Behaviour: there is one leader epoch, 0, and it reaches to the visible end. An epoch that has not
+been answers −1, as Kafka does.
+"""
+
+from typing import Any
+
+from samsa.ports import Unavailable, UnknownPartition
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.offset_for_leader_epoch import (
+    PARTITION_RESPONSE,
+    RESPONSE,
+    TOPIC_RESPONSE,
+)
+
+from .broker import LEADER_EPOCH, Broker, Context, handles
+from .configs import Refused
+from .resolve import partition_in, topic_of
+
+
+@handles(ApiKey.OFFSET_FOR_LEADER_EPOCH)
+async def offset_for_leader_epoch(request: Any, context: Context, broker: Broker) -> Any:
+    topics = []
+    for topic in request.topics:
+        partitions = [await _answer(topic, entry, broker) for entry in topic.partitions]
+        topics.append(TOPIC_RESPONSE(topic=topic.topic, partitions=partitions))
+    return RESPONSE(topics=topics)
+
+
+async def _answer(topic: Any, entry: Any, broker: Broker) -> Any:
+    try:
+        found = await topic_of(topic, False, broker)
+        partition = partition_in(found, entry.partition, entry.current_leader_epoch)
+        head = await broker.log.head(partition)
+    except Refused as refused:
+        code = refused.code
+    except UnknownPartition:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    except Unavailable:
+        code = ErrorCode.KAFKA_STORAGE_ERROR
+    else:
+        if entry.leader_epoch != LEADER_EPOCH:
+            return PARTITION_RESPONSE(partition=entry.partition)
+        return PARTITION_RESPONSE(
+            partition=entry.partition, leader_epoch=LEADER_EPOCH, end_offset=head.visible_end
+        )
+    return PARTITION_RESPONSE(partition=entry.partition, error_code=code)

@@ -1,0 +1,28 @@
+"""DescribeCluster (key 60): one node, which is the controller too."""
+
+from typing import Any
+
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.describe_cluster import BROKER, RESPONSE
+
+from .broker import NODE_ID, Broker, Context, handles
+
+BROKERS = 1
+
+
+@handles(ApiKey.DESCRIBE_CLUSTER)
+async def describe_cluster(request: Any, context: Context, broker: Broker) -> Any:
+    if request.endpoint_type != BROKERS:
+        return RESPONSE(
+            error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
+            error_message="this is a broker; there are no controllers to reach",
+            endpoint_type=request.endpoint_type,
+            cluster_id=broker.cluster_id,
+        )
+    host, port = context.address
+    return RESPONSE(
+        cluster_id=broker.cluster_id,
+        controller_id=NODE_ID,
+        brokers=[BROKER(broker_id=NODE_ID, host=host, port=port)],
+    )

@@ -1,0 +1,90 @@
+"""The reads of one Fetch: each partition's plan, and what they may take together."""
+
+from typing import Any
+
+from samsa.log.read import OutOfRange, Plan
+from samsa.ports import Partition, Piece, Unavailable, UnknownPartition
+from samsa.wire.errors import ErrorCode
+
+from .broker import Broker
+from .configs import Refused
+from .resolve import partition_in, topic_of
+
+
+class Read:
+    """One partition of a Fetch: refused, or planned and then loaded."""
+
+    __slots__ = (
+        "entry",
+        "log_start",
+        "partition",
+        "pieces",
+        "plan",
+        "refused",
+        "topic",
+        "visible_end",
+    )
+
+    def __init__(self, topic: Any, entry: Any, where: Partition | Refused) -> None:
+        self.topic = topic
+        self.entry = entry
+        self.partition = where if isinstance(where, Partition) else None
+        self.refused = where if isinstance(where, Refused) else None
+        self.plan: Plan | None = None
+        self.pieces: list[Piece] = []
+        self.log_start = -1
+        self.visible_end = -1
+
+    def refuse(self, why: Refused) -> None:
+        self.plan, self.pieces, self.refused = None, [], why
+
+    async def make_plan(self, most: int, broker: Broker) -> None:
+        if self.partition is None:
+            return
+        try:
+            size = min(self.entry.partition_max_bytes, most)
+            self.plan = await broker.log.plan(self.partition, self.entry.fetch_offset, size)
+        except OutOfRange as out:
+            self.log_start, self.visible_end = out.log_start, out.visible_end
+            self.refuse(Refused(ErrorCode.OFFSET_OUT_OF_RANGE, str(out)))
+        except UnknownPartition:
+            broker.log.forget(self.partition)
+            self.refuse(Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted"))
+        except Unavailable as error:
+            self.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
+        else:
+            self.refused = None
+
+
+async def resolve(topic: Any, by_id: bool, broker: Broker) -> list[Read]:
+    try:
+        found = await topic_of(topic, by_id, broker)
+    except Refused as refused:
+        return [Read(topic, entry, refused) for entry in topic.partitions]
+    except Unavailable as error:
+        down = Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        return [Read(topic, entry, down) for entry in topic.partitions]
+    reads = []
+    for entry in topic.partitions:
+        where: Partition | Refused
+        try:
+            where = partition_in(found, entry.partition, entry.current_leader_epoch)
+        except Refused as refused:
+            where = refused
+        reads.append(Read(topic, entry, where))
+    return reads
+
+
+def trim(reads: list[Read], most: int) -> None:
+    """Keep the plans within `most` bytes together; the first data is kept whatever its size."""
+    taken = 0
+    for read in reads:
+        if read.plan is None:
+            continue
+        kept = []
+        for piece in read.plan.ranges:
+            if taken and taken + piece.length > most:
+                break
+            kept.append(piece)
+            taken += piece.length
+        read.plan = read.plan._replace(ranges=kept)
