@@ -1,0 +1,161 @@
+"""What the ledger's items look like in the table, and back again.
+
+| pk                 | sk                 | what                                        |
+|--------------------|--------------------|---------------------------------------------|
+| P#{id}#{partition} | HEAD               | a partition's head                          |
+| P#{id}#{partition} | E#{last offset}    | an extent                                   |
+| P#{id}#{partition} | B#{producer id}    | a producer's binding                        |
+| TOPICS             | N#{name}           | a topic                                     |
+| TOPICS             | I#{id}             | its name                                    |
+| DOOMED             | {id}               | a deleted topic that still has items        |
+| CLUSTER            | ID, PRODUCERS      | the cluster's id, the next producer id      |
+
+An extent is filed under its *last* offset, so that one range query from any offset begins with the
+extent that contains it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from samsa.aws.marks import pack_marks, unpack_marks
+from samsa.ports import Bound, Extent, Head, Partition, Topic
+
+Item: TypeAlias = dict[str, Any]
+"""Attributes, each a {type: value} as DynamoDB has it on the wire."""
+
+LAST_EXTENT = "E#" + "9" * 20
+
+
+def number(value: int) -> Item:
+    return {"N": str(value)}
+
+
+def string(value: str) -> Item:
+    return {"S": value}
+
+
+def key(pk: str, sk: str) -> Item:
+    return {"pk": string(pk), "sk": string(sk)}
+
+
+def key_of(item: Item) -> Item:
+    return {"pk": item["pk"], "sk": item["sk"]}
+
+
+def partition_pk(partition: Partition) -> str:
+    return f"P#{partition.topic_id}#{partition.number}"
+
+
+def head_key(partition: Partition) -> Item:
+    return key(partition_pk(partition), "HEAD")
+
+
+def new_head(partition: Partition) -> Item:
+    return {
+        **head_key(partition),
+        "next_offset": number(0),
+        "log_start": number(0),
+        "inflight": {"M": {}},
+        "watchers": {"M": {}},
+    }
+
+
+def read_head(item: Item) -> Head:
+    return Head(
+        int(item["next_offset"]["N"]),
+        int(item["log_start"]["N"]),
+        _read_numbers(item["inflight"]),
+        _read_numbers(item["watchers"]),
+    )
+
+
+def _read_numbers(attribute: Item) -> dict[str, int]:
+    return {name: int(value["N"]) for name, value in attribute["M"].items()}
+
+
+def extent_sk(last_offset: int) -> str:
+    return f"E#{max(last_offset, 0):020d}"
+
+
+def extent_item(partition: Partition, extent: Extent) -> Item:
+    item = {
+        **key(partition_pk(partition), extent_sk(extent.end - 1)),
+        "base": number(extent.base),
+        "offsets": number(extent.offsets),
+        "size": number(extent.size),
+        "max_timestamp": number(extent.max_timestamp),
+        "stored_at": number(extent.stored_at),
+        "object": string(extent.key),
+        "records": number(extent.records),
+    }
+    if extent.marks:
+        item["marks"] = {"B": pack_marks(extent.marks)}
+    return item
+
+
+def read_extent(item: Item) -> Extent:
+    return Extent(
+        base=int(item["base"]["N"]),
+        offsets=int(item["offsets"]["N"]),
+        size=int(item["size"]["N"]),
+        max_timestamp=int(item["max_timestamp"]["N"]),
+        stored_at=int(item["stored_at"]["N"]),
+        key=item["object"]["S"],
+        marks=unpack_marks(item["marks"]["B"]) if "marks" in item else (),
+        records=int(item["records"]["N"]),
+    )
+
+
+def producer_key(partition: Partition, producer_id: int) -> Item:
+    return key(partition_pk(partition), f"B#{producer_id}")
+
+
+def producer_item(partition: Partition, producer_id: int, bound: Bound, expires_at_ms: int) -> Item:
+    return {
+        **producer_key(partition, producer_id),
+        "version": number(bound.version),
+        "state": {"B": bound.state},
+        # DynamoDB's TTL counts in seconds. Rounded up: never forgotten early.
+        "expires": number(-(-expires_at_ms // 1000)),
+    }
+
+
+def read_producer(item: Item) -> Bound:
+    return Bound(int(item["version"]["N"]), bytes(item["state"]["B"]))
+
+
+def name_key(name: str) -> Item:
+    return key("TOPICS", f"N#{name}")
+
+
+def id_key(topic_id: UUID) -> Item:
+    return key("TOPICS", f"I#{topic_id}")
+
+
+def doom_key(topic_id: UUID) -> Item:
+    return key("DOOMED", str(topic_id))
+
+
+def topic_attributes(topic: Topic) -> Item:
+    return {
+        "name": string(topic.name),
+        "id": string(str(topic.id)),
+        "partitions": number(topic.partitions),
+        "created_at": number(topic.created_at),
+        "configs": {"M": {name: string(value) for name, value in topic.configs.items()}},
+    }
+
+
+def read_topic(item: Item) -> Topic:
+    return Topic(
+        name=item["name"]["S"],
+        id=UUID(item["id"]["S"]),
+        partitions=int(item["partitions"]["N"]),
+        created_at=int(item["created_at"]["N"]),
+        configs=_read_strings(item["configs"]),
+    )
+
+
+def _read_strings(attribute: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value["S"] for name, value in attribute["M"].items()}

@@ -1,0 +1,44 @@
+"""An extent's sparse index as bytes: both columns only grow, so their steps fit in few bytes."""
+
+from collections.abc import Iterator
+
+Marks = tuple[tuple[int, int], ...]
+
+
+def pack_marks(marks: Marks) -> bytes:
+    packed = bytearray()
+    last = (0, 0)
+    for mark in marks:
+        for before, value in zip(last, mark, strict=True):
+            _put_varint(packed, value - before)
+        last = mark
+    return bytes(packed)
+
+
+def unpack_marks(packed: bytes) -> Marks:
+    steps = _varints(packed)
+    marks: list[tuple[int, int]] = []
+    offset = position = 0
+    for step in steps:
+        offset, position = offset + step, position + next(steps)
+        marks.append((offset, position))
+    return tuple(marks)
+
+
+def _put_varint(packed: bytearray, value: int) -> None:
+    if value < 0:
+        raise ValueError("marks must grow")
+    while value > 0x7F:
+        packed.append(value & 0x7F | 0x80)
+        value >>= 7
+    packed.append(value)
+
+
+def _varints(packed: bytes) -> Iterator[int]:
+    value = shift = 0
+    for byte in packed:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value
+            value = shift = 0

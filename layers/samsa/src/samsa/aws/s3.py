@@ -1,0 +1,114 @@
+"""Objects in S3, through obstore: a conditional put is a write-once cell.
+
+S3 answers a put with `If-None-Match: *` in one of three ways: 200, stored; 412, the key exists;
+409, another put or delete of the key was under way, and nothing is known. obstore calls the last
+two by one name, so after either we look whether the object is there.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
+
+from samsa.aws.s3_store import open_store
+from samsa.ports import Buffer, Missing, Piece, Unavailable
+
+PAST_THE_END = "416 Range Not Satisfiable"
+
+
+class S3Objects:
+    """`timeout_s` is for one request, its body included. Retries begin only within that time."""
+
+    def __init__(
+        self,
+        bucket: str,
+        prefix: str = "",
+        endpoint: str | None = None,
+        region: str | None = None,
+        timeout_s: float = 6.0,
+    ) -> None:
+        self.calls: dict[str, int] = defaultdict(int)
+        self._store = open_store(bucket, prefix, endpoint, region, timeout_s)
+
+    async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
+        self.calls["put"] += 1
+        # A copy, unless it is one bytes object already: if the caller stops waiting it may reuse
+        # its buffers, while the request goes on.
+        body = b"".join(parts)
+        try:
+            with named_errors(key):
+                await self._store.put_async(key, body, mode="create")
+        except AlreadyExistsError as error:
+            return await self._existed(key, error)
+        return True
+
+    async def _existed(self, key: str, conflict: Exception) -> bool:
+        try:
+            with named_errors(key):
+                await self._store.head_async(key)
+        except Missing:
+            raise Unavailable(f"S3 {key}: conflict") from conflict
+        return False
+
+    async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
+        self.calls["get"] += 1
+        with named_errors(key):
+            try:
+                return await self._get(key, start, length)
+            except GenericError as error:
+                if PAST_THE_END in str(error):
+                    return b""
+                raise
+
+    async def _get(self, key: str, start: int, length: int | None) -> Buffer:
+        if length is None and start == 0:
+            return memoryview(await (await self._store.get_async(key)).bytes_async())
+        if length is None:
+            rest = await self._store.get_async(key, options={"range": {"offset": start}})
+            return memoryview(await rest.bytes_async())
+        # obstore refuses an empty range, even of an object that is not there.
+        asked = max(length, 1)
+        return memoryview(await self._store.get_range_async(key, start=start, length=asked))[
+            :length
+        ]
+
+    async def piece(self, key: str, start: int, length: int) -> Piece:
+        return await self.get(key, start, length)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        self.calls["delete"] += 1
+        if not keys:
+            return
+        with named_errors(f"{keys[0]}, …"):
+            await self._store.delete_async(keys)
+
+    async def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
+        self.calls["list"] += 1
+        # obstore lists whole folders.
+        folder = prefix.rpartition("/")[0]
+        with named_errors(prefix):
+            async for page in self._store.list(folder):
+                for entry in page:
+                    key = entry["path"]
+                    if below is not None and key >= below:
+                        return
+                    if key.startswith(prefix):
+                        yield key
+
+    async def close(self) -> None:
+        pass
+
+
+@contextmanager
+def named_errors(what: str) -> Iterator[None]:
+    try:
+        yield
+    except AlreadyExistsError:
+        raise
+    except FileNotFoundError as error:
+        if "NoSuchBucket" in str(error):
+            raise Unavailable(f"S3 {what}: no such bucket") from error
+        raise Missing(what) from error
+    except (BaseError, OSError) as error:
+        raise Unavailable(f"S3 {what}: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,59 @@
+"""How S3 is reached: endpoint, credentials, patience."""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from obstore.store import S3Store
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config
+
+AWS_KEYS = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+)
+"""obstore reads these by itself; for anything else (profiles, SSO, …) boto3 is asked."""
+
+
+def open_store(
+    bucket: str, prefix: str, endpoint: str | None, region: str | None, timeout_s: float
+) -> S3Store:
+    config: "S3Config" = {}
+    if endpoint:
+        config["endpoint"] = endpoint
+    if region:
+        config["region"] = region
+    return S3Store(
+        bucket,
+        prefix=prefix or None,
+        config=config,
+        client_options={
+            "timeout": timedelta(seconds=timeout_s),
+            "connect_timeout": timedelta(seconds=min(2.0, timeout_s)),
+            "allow_http": bool(endpoint and endpoint.startswith("http://")),
+        },
+        retry_config={
+            "max_retries": 4,
+            "retry_timeout": timedelta(seconds=timeout_s),
+            "backoff": {"max_backoff": timedelta(seconds=1)},
+        },
+        credential_provider=boto3_credentials(),
+    )
+
+
+def boto3_credentials() -> Callable[[], Any] | None:
+    if any(name in os.environ for name in AWS_KEYS):
+        return None
+    try:
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError:
+        return None
+    try:
+        return Boto3CredentialProvider()
+    except ValueError:
+        # boto3 knows none either: obstore asks the machine it runs on.
+        return None

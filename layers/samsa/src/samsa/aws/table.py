@@ -1,0 +1,115 @@
+"""One DynamoDB table, and the requests that a ledger makes of it.
+
+boto3 blocks, so each request runs in a thread. There are as many connections as threads: a request
+never waits for a connection while it holds a thread.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from typing import Any
+
+from samsa.aws.errors import named_errors
+from samsa.aws.items import Item, string
+from samsa.ports import Unavailable
+
+BATCH = 25
+"""Writes that DynamoDB takes in one BatchWriteItem."""
+TRANSACTION = 100
+"""Writes that it takes in one transaction."""
+BATCH_TRIES = 7
+
+
+class Table:
+    """`requests` counts by operation what was asked of DynamoDB, without the SDK's own retries."""
+
+    def __init__(self, name: str, client: Any, threads: int) -> None:
+        self.name = name
+        self.requests: dict[str, int] = defaultdict(int)
+        self._client = client
+        self._threads = ThreadPoolExecutor(threads, "dynamodb")
+
+    async def send(self, method: str, **parameters: Any) -> Item:
+        operation = self._client.meta.method_to_api_mapping[method]
+        self.requests[operation] += 1
+
+        def request() -> Item:
+            with named_errors(operation):
+                answer: Item = getattr(self._client, method)(**parameters)
+                return answer
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, request)
+
+    async def call(self, method: str, **parameters: Any) -> Item:
+        return await self.send(method, TableName=self.name, **parameters)
+
+    async def get(self, key: Item) -> Item | None:
+        answer = await self.call("get_item", Key=key, ConsistentRead=True)
+        return answer.get("Item")
+
+    async def put_if(self, item: Item, condition: str, **parameters: Any) -> None:
+        """Raises ConditionFailed with the item that is there."""
+        await self.call(
+            "put_item",
+            Item=item,
+            ConditionExpression=condition,
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            **parameters,
+        )
+
+    async def pages(
+        self, pk: str, first: str, last: str, **parameters: Any
+    ) -> AsyncGenerator[list[Item], None]:
+        """Items of `pk` with first ≤ sk ≤ last, in order, as many at a time as DynamoDB gives."""
+        values = {":pk": string(pk), ":first": string(first), ":last": string(last)}
+        values |= parameters.pop("ExpressionAttributeValues", {})
+        while True:
+            page = await self.call(
+                "query",
+                KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+                ExpressionAttributeValues=values,
+                ConsistentRead=True,
+                **parameters,
+            )
+            yield page["Items"]
+            if "LastEvaluatedKey" not in page:
+                return
+            parameters["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+    async def first_items(
+        self, count: int, pk: str, first: str, last: str, **parameters: Any
+    ) -> list[Item]:
+        found: list[Item] = []
+        async with aclosing(self.pages(pk, first, last, **parameters)) as pages:
+            async for page in pages:
+                found += page
+                if len(found) >= count:
+                    break
+        return found[:count]
+
+    async def items(self, pk: str, first: str, last: str, **parameters: Any) -> list[Item]:
+        return [item async for page in self.pages(pk, first, last, **parameters) for item in page]
+
+    async def transact(self, writes: Sequence[Item]) -> None:
+        """All or nothing; raises ConditionFailed. By boto3's token its own retries count once."""
+        await self.send("transact_write_items", TransactItems=list(writes))
+
+    async def delete_all(self, keys: Sequence[Item]) -> None:
+        for start in range(0, len(keys), BATCH):
+            await self._delete_batch(keys[start : start + BATCH])
+
+    async def _delete_batch(self, keys: Sequence[Item]) -> None:
+        left: list[Item] = [{"DeleteRequest": {"Key": key}} for key in keys]
+        for attempt in range(BATCH_TRIES):
+            answer = await self.send("batch_write_item", RequestItems={self.name: left})
+            left = answer.get("UnprocessedItems", {}).get(self.name, [])
+            if not left:
+                return
+            await asyncio.sleep(0.05 * 2**attempt)
+        raise Unavailable(f"DynamoDB BatchWriteItem: {len(left)} of {len(keys)} not taken")
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._threads.shutdown)
+        self._client.close()

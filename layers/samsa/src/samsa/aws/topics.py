@@ -1,0 +1,154 @@
+"""Topics: made heads first, deleted name first, so that a name never leads to a missing head."""
+
+import asyncio
+from contextlib import suppress
+from uuid import UUID
+
+from samsa.aws.calls import TableCalls, counted
+from samsa.aws.errors import ConditionFailed
+from samsa.aws.items import (
+    LAST_EXTENT,
+    Item,
+    doom_key,
+    head_key,
+    id_key,
+    key,
+    key_of,
+    name_key,
+    new_head,
+    partition_pk,
+    read_topic,
+    string,
+    topic_attributes,
+)
+from samsa.aws.table import TRANSACTION
+from samsa.ports import Partition, Topic
+
+AT_ONCE = 16
+"""Partitions that are forgotten side by side."""
+
+
+class TopicCalls(TableCalls):
+    @counted
+    async def create_topic(self, topic: Topic) -> bool:
+        partitions = partitions_of(topic)
+        for start in range(0, len(partitions), TRANSACTION):
+            await self._create_heads(partitions[start : start + TRANSACTION])
+        try:
+            await self.table.transact(self._naming(topic))
+        except ConditionFailed:
+            holder = await self._topic(topic.name)
+            if holder is not None and holder.id == topic.id:
+                return True
+            await self.table.delete_all([head_key(partition) for partition in partitions])
+            return False
+        return True
+
+    async def _create_heads(self, partitions: list[Partition]) -> None:
+        # On condition, and so not in a cheaper batch: a request that arrives twice, or late, must
+        # not set a counter back to 0. All of these are there or none is.
+        with suppress(ConditionFailed):
+            await self.table.transact([self._put_new(new_head(p)) for p in partitions])
+
+    def _naming(self, topic: Topic) -> list[Item]:
+        name_item = {**name_key(topic.name), **topic_attributes(topic)}
+        id_item = {**id_key(topic.id), "name": string(topic.name)}
+        return [self._put_new(name_item), self._put_new(id_item), self._not_doomed(topic)]
+
+    def _not_doomed(self, topic: Topic) -> Item:
+        """A create that is repeated after a delete must not name heads about to be forgotten."""
+        return {
+            "ConditionCheck": {
+                "TableName": self.table.name,
+                "Key": doom_key(topic.id),
+                "ConditionExpression": "attribute_not_exists(pk)",
+            }
+        }
+
+    def _put_new(self, item: Item) -> Item:
+        return {
+            "Put": {
+                "TableName": self.table.name,
+                "Item": item,
+                "ConditionExpression": "attribute_not_exists(pk)",
+            }
+        }
+
+    async def _topic(self, name: str) -> Topic | None:
+        item = await self.table.get(name_key(name))
+        return read_topic(item) if item else None
+
+    @counted
+    async def topic(self, name: str) -> Topic | None:
+        return await self._topic(name)
+
+    @counted
+    async def topic_by_id(self, topic_id: UUID) -> Topic | None:
+        item = await self.table.get(id_key(topic_id))
+        topic = await self._topic(item["name"]["S"]) if item else None
+        return topic if topic and topic.id == topic_id else None
+
+    @counted
+    async def topics(self) -> list[Topic]:
+        return [read_topic(item) for item in await self.table.items("TOPICS", "N#", "N$")]
+
+    @counted
+    async def delete_topic(self, topic: Topic) -> bool:
+        doom = {**doom_key(topic.id), **topic_attributes(topic)}
+        try:
+            await self.table.transact(
+                [
+                    self._delete_own(name_key(topic.name), "id", str(topic.id)),
+                    self._delete_own(id_key(topic.id), "name", topic.name),
+                    {"Put": {"TableName": self.table.name, "Item": doom}},
+                ]
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    def _delete_own(self, key: Item, attribute: str, value: str) -> Item:
+        return {
+            "Delete": {
+                "TableName": self.table.name,
+                "Key": key,
+                "ConditionExpression": "#own = :own",
+                "ExpressionAttributeNames": {"#own": attribute},
+                "ExpressionAttributeValues": {":own": string(value)},
+            }
+        }
+
+    @counted
+    async def doomed_topics(self) -> list[Topic]:
+        return [read_topic(item) for item in await self.table.items("DOOMED", "0", "g")]
+
+    @counted
+    async def forget_topic(self, topic: Topic) -> None:
+        partitions = partitions_of(topic)
+        for start in range(0, len(partitions), AT_ONCE):
+            await asyncio.gather(*map(self._forget_partition, partitions[start : start + AT_ONCE]))
+        await self.table.call("delete_item", Key=doom_key(topic.id))
+
+    async def _forget_partition(self, partition: Partition) -> None:
+        # The head first: without it no slot can be opened or confirmed, and no item appears anew.
+        await self.table.call("delete_item", Key=head_key(partition))
+        items = await self.table.items(
+            partition_pk(partition), "B#", LAST_EXTENT, ProjectionExpression="pk, sk"
+        )
+        await self.table.delete_all([key_of(item) for item in items])
+
+    @counted
+    async def cluster_id(self, proposed: str) -> str:
+        answer = await self.table.call(
+            "update_item",
+            Key=key("CLUSTER", "ID"),
+            UpdateExpression="SET #id = if_not_exists(#id, :proposed)",
+            ExpressionAttributeNames={"#id": "id"},
+            ExpressionAttributeValues={":proposed": string(proposed)},
+            ReturnValues="ALL_NEW",
+        )
+        return str(answer["Attributes"]["id"]["S"])
+
+
+def partitions_of(topic: Topic) -> list[Partition]:
+    return [Partition(topic.id, number) for number in range(topic.partitions)]
