@@ -1,0 +1,54 @@
+import itertools
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+from clients.adapters.confluent import Confluent
+from clients.client import Client
+from clients.registry import Clients
+from support.broker import Broker, a_broker
+from support.waiting import eventually
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    with a_broker(tmp_path_factory.mktemp("broker")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def clients(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clients]:
+    made = Clients(broker.bootstrap, tmp_path_factory.mktemp("clients"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(clients: Clients, name: str) -> Client:
+    """The client that the test's parameter names."""
+    return clients[name]
+
+
+@pytest.fixture(scope="session")
+def new_name() -> Callable[[], str]:
+    """Names of topics that nobody has used: a broker that already ran may hold others."""
+    session = uuid.uuid4().hex[:8]
+    numbers = itertools.count()
+    return lambda: f"topic-{session}-{next(numbers)}"
+
+
+@pytest.fixture(scope="session")
+def new_topic(broker: Broker, new_name: Callable[[], str]) -> Callable[..., str]:
+    """Makes a topic with one partition, or as asked, and gives its name."""
+
+    maker = Confluent(broker.bootstrap)
+
+    def make(partitions: int = 1, **config: str) -> str:
+        topic = new_name()
+        dotted = {key.replace("_", "."): value for key, value in config.items()}
+        maker.create_topic(topic, partitions, dotted)
+        # Apache Kafka answers before its partitions have leaders.
+        eventually(lambda: maker.offsets(topic, partitions))
+        return topic
+
+    return make

@@ -1,0 +1,43 @@
+// KafkaJS: a line of JSON in is an operation, a line out is its result.
+const readline = require('readline')
+const { Kafka, logLevel } = require('kafkajs')
+const { produce } = require('./produce')
+const { consume, consumeInGroup } = require('./consume')
+const { createTopic, deleteTopic, describe } = require('./admin')
+
+const PATIENCE_MS = 30000
+const operations = {
+  produce,
+  consume,
+  consume_in_group: consumeInGroup,
+  create_topic: createTopic,
+  delete_topic: deleteTopic,
+  describe,
+}
+// Logs go to stderr: stdout belongs to the answers.
+const logCreator = () => entry => console.error(JSON.stringify(entry))
+const kafka = new Kafka({ brokers: [process.argv[2]], logLevel: logLevel.WARN, logCreator })
+
+async function answerTo(asked) {
+  let timer
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${asked.op} took too long`)), PATIENCE_MS)
+  })
+  try {
+    return { ok: (await Promise.race([operations[asked.op](kafka, asked), late])) ?? null }
+  } catch (failure) {
+    return { error: `${failure.name}: ${failure.message}` }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function main() {
+  for await (const line of readline.createInterface({ input: process.stdin })) {
+    process.stdout.write(JSON.stringify(await answerTo(JSON.parse(line))) + '\n')
+  }
+  // An operation that took too long may still hold sockets open.
+  process.exit(0)
+}
+
+main()

@@ -1,0 +1,63 @@
+"""Builds of the client drivers, made once per state of their sources and kept in a cache folder.
+
+Several test processes may ask at once: the first one builds, the others wait for it.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+Command = Sequence[str]
+
+
+def built(sources: Path, commands: Sequence[Command]) -> Path:
+    """A folder that holds a copy of the sources in which every command has succeeded."""
+    target = cache() / f"{sources.name}-{fingerprint(sources, commands)}"
+    with locked(target.with_suffix(".lock")):
+        if not target.exists():
+            build(sources, commands, target)
+    return target
+
+
+def cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "samsa-tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def fingerprint(sources: Path, commands: Sequence[Command]) -> str:
+    digest = hashlib.sha256(repr(commands).encode())
+    for file in sorted(file for file in sources.rglob("*") if file.is_file()):
+        digest.update(f"{file.relative_to(sources)}\0".encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def build(sources: Path, commands: Sequence[Command], target: Path) -> None:
+    workshop = target.with_suffix(".partial")
+    shutil.rmtree(workshop, ignore_errors=True)
+    shutil.copytree(sources, workshop)
+    for command in commands:
+        run(command, workshop)
+    # The rename is what publishes it: a build cut short leaves nothing that looks finished.
+    workshop.rename(target)
+
+
+def run(command: Command, folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = f"{done.stdout}\n{done.stderr}"[-4000:]
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{said}")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
