@@ -1,21 +1,11 @@
-"""Clients of Kafka 0.8: no ApiVersions, version 0 of four APIs, message sets without headers."""
-
 from dataclasses import replace
 
 import pytest
-from clients.adapters.confluent import Confluent
-from clients.adapters.kafka_python import KafkaPython
-from clients.adapters.kcat import Kcat
 from clients.client import Client
+from clients.legacy import LEGACY
 from clients.probe import FETCH, served_versions
 from clients.samples import SAMPLES
 
-LIBRDKAFKA = {"api.version.request": "false", "broker.version.fallback": "0.8.2.1"}
-MAKERS = {
-    "confluent": lambda bootstrap: Confluent(bootstrap, **LIBRDKAFKA),
-    "kafka-python": lambda bootstrap: KafkaPython(bootstrap, api_version=(0, 8, 0)),
-    "kcat": lambda bootstrap: Kcat(bootstrap, **LIBRDKAFKA),
-}
 CODECS = ("none", "gzip", "snappy")
 # Message sets know neither headers nor, with kafka-python, values that are absent.
 RECORDS = [replace(sample, headers=()) for sample in SAMPLES if sample.value is not None]
@@ -28,9 +18,9 @@ def old_versions(broker) -> None:
         pytest.skip("the broker of SAMSA_TEST_BOOTSTRAP no longer speaks 0.8")
 
 
-@pytest.fixture(params=MAKERS)
-def legacy(request: pytest.FixtureRequest, broker) -> Client:
-    return MAKERS[request.param](broker.bootstrap)
+@pytest.fixture(params=LEGACY)
+def legacy(request: pytest.FixtureRequest, broker, tmp_path) -> Client:
+    return LEGACY[request.param](broker.bootstrap, tmp_path)
 
 
 @pytest.mark.parametrize("codec", CODECS)
