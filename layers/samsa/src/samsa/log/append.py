@@ -155,6 +155,9 @@ class Appender:
         self, partition: Partition, slot: Slot, own: BatchHeader, confirmed: Confirmed
     ) -> int | None:
         """Someone closed our slot: look at it as any reader would."""
+        if own.base_offset < confirmed.head.log_start:
+            # It may be ours only because the key was free again: readers saw something else.
+            raise _aged(partition, own)
         try:
             stored = await self._stores.insist(
                 lambda: self._reader.batch_at(partition, own.base_offset, slot.base)
@@ -169,8 +172,12 @@ class Appender:
         nobody can tell what it held, and the client must ask again; else it was not ours."""
         head = await self._stores.insist(lambda: self._stores.ledger.head(partition))
         if own.base_offset < head.log_start:
-            raise Unavailable(f"{partition}: the slot at {own.base_offset} has aged out")
+            raise _aged(partition, own)
         return False
+
+
+def _aged(partition: Partition, own: BatchHeader) -> Unavailable:
+    return Unavailable(f"{partition}: the slot at {own.base_offset} has aged out")
 
 
 def _same(stored: BatchHeader, own: BatchHeader) -> bool:
