@@ -97,24 +97,28 @@ class Reader:
     async def _repair(self, partition: Partition, offset: int) -> Extent:
         """Index the slot that holds `offset`, a visible one that has no extent."""
         before = await self._stores.ledger.extent_before(partition, offset)
-        log_start = (await self._stores.ledger.head(partition)).log_start
-        base = before.end if before else log_start
-        while True:
-            extent = await self._describe_slot(partition, base)
+        head = await self._stores.ledger.head(partition)
+        if offset < head.log_start:
+            raise OutOfRange(head.log_start, head.visible_end)
+        # Someone slow may have indexed a slot that had aged out: nothing follows that one.
+        base = max(before.end if before else 0, head.log_start)
+        while base <= offset:
+            try:
+                extent = await self._describe_slot(partition, base)
+            except Missing:
+                await self._has_moved(partition, base)
+                return await self._repair(partition, offset)
             await self._stores.ledger.index(partition, extent)
-            if extent.end > offset:
-                return extent
             base = extent.end
+        return extent
 
     async def _describe_slot(self, partition: Partition, base: int) -> Extent:
-        try:
-            data = await self._stores.objects.get(slot_key(partition, base))
-        except Missing:
-            head = await self._stores.ledger.head(partition)
-            if base < head.log_start:
-                raise OutOfRange(head.log_start, head.visible_end) from None
-            raise Unavailable(f"{partition}: no object for the visible offset {base}") from None
+        data = await self._stores.objects.get(slot_key(partition, base))
         return describe_object(partition, base, data, self._stores.clock.now_ms())
+
+    async def _has_moved(self, partition: Partition, base: int) -> None:
+        if base >= (await self._stores.ledger.head(partition)).log_start:
+            raise Unavailable(f"{partition}: no object for the visible offset {base}")
 
     async def load(self, ranges: Sequence[Range]) -> list[Piece]:
         """The bytes of a plan, all at once. Raises Missing if the log moved on meanwhile."""

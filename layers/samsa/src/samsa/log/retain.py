@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from samsa.ports import Extent, Head, Partition, Topic
 
-from .read import Reader
+from .read import OutOfRange, Reader
 from .stores import Stores, partition_prefix, slot_key, topic_prefix
 
 FOR_EVER = -1
@@ -33,7 +33,10 @@ class Retainer:
     async def retain(self, partition: Partition, rules: Retention) -> int:
         """Apply the rules once; the log's start afterwards."""
         head = await self._reader.head(partition)
-        start = await self._new_start(partition, head, rules)
+        try:
+            start = await self._new_start(partition, head, rules)
+        except OutOfRange as moved:
+            return moved.log_start  # another janitor was faster: what this one counted is gone
         if start > head.log_start:
             head = await self._stores.ledger.advance_start(partition, start)
         await self._sweep(partition, head)
