@@ -173,6 +173,8 @@ class Producers:
     ) -> Outcome | None:
         entry = draft.find(header)
         assert entry is not None
+        if entry.slot != draft.kept[-1].slot:
+            return Outcome(entry.base, -1)  # else what came after it could not have been bound
         fate = await self._fate(partition, version, entry, header)
         if fate is Fate.STORED:
             return Outcome(entry.base, -1)
