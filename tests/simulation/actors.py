@@ -1,0 +1,41 @@
+"""Who plays in a schedule."""
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .idempotent import IdempotentProducer
+from .lookers import Fencer, Inspector, Janitor, Reader
+from .plain import GroupedWriter, SingleWriter
+
+if TYPE_CHECKING:
+    from .world import World
+
+Work = Coroutine[Any, Any, None]
+
+
+class Cast(NamedTuple):
+    writers: list[Work]
+    others: list[Work]
+    inspectors: list[Inspector]
+
+
+def actors(world: "World") -> Cast:
+    rng, setting, partitions = world.rng, world.setting, world.partitions
+    writers = [
+        *(GroupedWriter(world, f"grouped {n}", rng.choice(partitions), rng.randint(3, 5))
+          for n in range(setting.grouped)),
+        *(SingleWriter(world, f"single {n}", rng.choice(partitions), rng.randint(3, 5))
+          for n in range(setting.single)),
+        *(IdempotentProducer(world, 7 + n, rng.choice(partitions), rng.randint(4, 9))
+          for n in range(setting.idempotent)),
+    ]
+    others = [
+        *(Reader(world, f"reader {n}", rng.choice(partitions)) for n in range(setting.readers)),
+        *(Fencer(world, f"fencer {n}") for n in range(setting.fencers)),
+        *(Janitor(world, f"janitor {n}") for n in range(setting.janitors)),
+    ]
+    return Cast(
+        [writer.run() for writer in writers],
+        [other.run() for other in others],
+        [Inspector(world, f"inspector {n}", p) for n, p in enumerate(partitions)],
+    )

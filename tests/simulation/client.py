@@ -1,0 +1,56 @@
+"""What every client does: makes batches, waits for answers, loses connections."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from samsa.log.append import Batch
+from samsa.ports import Unavailable
+from samsa.records import Record, build, read_header
+
+from .process import Process
+
+if TYPE_CHECKING:
+    from .world import World
+
+PATIENT_S = 100
+
+
+class Gone(Exception):
+    """The connection is lost, and with it the answer."""
+
+
+LATER = (Gone, Unavailable)
+"""After these a client asks again."""
+
+
+class Client:
+    def __init__(self, world: "World", name: str) -> None:
+        self.world = world
+        self.name = name
+        self._patience = world.rng.choice((0.3, 2, 10))
+        self._think = world.rng.choice((0.02, 0.5, 1.5))
+
+    async def think(self, longest: float | None = None) -> None:
+        await asyncio.sleep(self.world.rng.random() * (longest or self._think))
+
+    async def answer(self, process: Process, future: "asyncio.Future[Any]") -> Any:
+        """The process may die before it answers, or be too slow; what it does then, it does."""
+        self.world.watch(future)
+        patience = PATIENT_S if self.world.weather.calm else self._patience
+        either = asyncio.FIRST_COMPLETED
+        await asyncio.wait({future, process.died}, timeout=patience, return_when=either)
+        if not future.done():
+            self.world.note(self.name, "loses", process.name)
+            raise Gone
+        return future.result()
+
+
+def batch_of(label: str, count: int, **producer: int) -> bytes:
+    records = [Record(n, 1000 + n, None, f"{label}/{n}".encode()) for n in range(count)]
+    return build(records, **producer)
+
+
+def sendable(batch: bytes) -> Batch:
+    """In memory of its own: the log patches it."""
+    data = bytearray(batch)
+    return Batch(read_header(data), memoryview(data))

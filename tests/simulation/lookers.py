@@ -1,0 +1,135 @@
+"""Those who look: readers that follow the log, fencers, janitors, and the last inspection."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from samsa.log.core import Log
+from samsa.log.read import OutOfRange, Plan
+from samsa.log.tokens import Token
+from samsa.ports import Missing, Partition, Piece
+
+from .client import LATER, Client
+from .process import Process
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+async def fetch(
+    log: Log, partition: Partition, offset: int, max_bytes: int
+) -> tuple[Plan, Sequence[Piece]]:
+    plan = await log.plan(partition, offset, max_bytes)
+    return plan, await log.load(plan.ranges)
+
+
+class Reader(Client):
+    """Follows the log and never sees it change."""
+
+    def __init__(self, world: "World", name: str, partition: Partition) -> None:
+        super().__init__(world, name)
+        self._partition = partition
+        self.offset = 0
+
+    async def run(self) -> None:
+        while not self.world.finished:
+            await self.read_on(await self.world.pick(), self.world.rng.choice((1, 200, 10_000)))
+            await self.think(1.0)
+
+    async def read_on(self, process: Process, max_bytes: int) -> bool:
+        """Whether there was anything."""
+        started = self.world.loop.time()
+        work = fetch(process.log, self._partition, self.offset, max_bytes)
+        try:
+            plan, pieces = await self.answer(process, self.world.spawn(work))
+        except LATER:
+            return True
+        except OutOfRange as gone:
+            self._log_moved(gone)
+            return True
+        except Missing:
+            self._objects_gone()
+            return True
+        if self._too_slow(started):
+            return True
+        self._took(plan, pieces)
+        return bool(pieces)
+
+    def _too_slow(self, started: float) -> bool:
+        """The log has moved on, and the grace time for what was planned is over."""
+        took_ms = 1000 * (self.world.loop.time() - started)
+        start = self.world.truth.shadows[self._partition].log_start
+        return self.offset < start and took_ms > self.world.setting.limits.sweep_grace_ms
+
+    def _took(self, plan: Plan, pieces: Sequence[Piece]) -> None:
+        read = self.world.truth.read
+        self.offset = self.world.judged(lambda: read(self._partition, self.offset, plan, pieces))
+
+    def _log_moved(self, gone: OutOfRange) -> None:
+        self.world.paths["a reader found its offset gone"] += 1
+        self.world.require(
+            self.offset < gone.log_start,
+            f"{self.name} at {self.offset} was told that {gone}",
+        )
+        self.offset = gone.log_start
+
+    def _objects_gone(self) -> None:
+        self.world.paths["a reader found its objects gone"] += 1
+        start = self.world.truth.shadows[self._partition].log_start
+        self.world.require(self.offset < start, f"{self.name} misses objects at {self.offset}")
+
+
+class Fencer(Client):
+    """Reads heads: after that nothing is open that was stale before."""
+
+    async def run(self) -> None:
+        while not self.world.finished:
+            await self.think(0.8)
+            process = await self.world.pick()
+            await self.look(process, self.world.rng.choice(self.world.partitions))
+
+    async def look(self, process: Process, partition: Partition) -> None:
+        limit = process.now_ms() - self.world.setting.fence_after_ms
+        before = self.world.ledger.item(partition).head().inflight
+        try:
+            head = await self.answer(process, self.world.spawn(process.log.head(partition)))
+        except LATER:
+            return
+        for token, base in before.items():
+            self.world.require(
+                Token.parse(token).opened_at > limit or head.inflight.get(token) != base,
+                f"the slot at {base} is stale and still open after a look",
+            )
+
+
+class Janitor(Client):
+    async def run(self) -> None:
+        while not self.world.finished:
+            await self.think(0.6)
+            process = await self.world.pick()
+            partition = self.world.rng.choice(self.world.partitions)
+            work = process.log.retainer.retain(partition, self.world.setting.retention)
+            try:
+                await self.answer(process, self.world.spawn(work))
+            except LATER:
+                continue
+
+
+class Inspector(Reader):
+    """When all is over: every slot closed, every byte readable, all that was promised there."""
+
+    async def run(self) -> None:
+        process = await self.world.pick()
+        head = await process.log.head(self._partition)
+        self.world.require(not head.inflight, f"slots stay open: {head.inflight}")
+        self.offset = head.log_start
+        while self.offset < head.visible_end:
+            await self._next(process)
+        complete = self.world.truth.complete
+        self.world.judged(lambda: complete(self._partition, self.offset))
+
+    async def _next(self, process: Process) -> None:
+        """Without any excuse: the sky is clear and the janitors are home."""
+        plan, pieces = await fetch(process.log, self._partition, self.offset, 1_000)
+        before = self.offset
+        self._took(plan, pieces)
+        self.world.require(self.offset > before, f"a reader does not get past {before}")

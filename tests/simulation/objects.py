@@ -1,0 +1,42 @@
+"""The object store of a simulation: write-once keys in memory."""
+
+from collections import defaultdict
+from collections.abc import Generator, Sequence
+
+from samsa.ports import Missing
+
+from .truth import Truth
+
+
+class SimObjects:
+    def __init__(self, truth: Truth) -> None:
+        self.calls: dict[str, int] = defaultdict(int)
+        self.held: dict[str, bytes] = {}
+        self._truth = truth
+
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        if key in self.held:
+            return False
+        self.held[key] = data
+        self._truth.put(key, data)
+        return True
+
+    def get(self, key: str, start: int = 0, length: int | None = None) -> memoryview:
+        if key not in self.held:
+            raise Missing(key)
+        return memoryview(self.held[key])[start : None if length is None else start + length]
+
+    piece = get
+
+    def delete(self, keys: Sequence[str]) -> Generator[None, None, None]:
+        """One key after the other: nothing deletes several at once."""
+        for number, key in enumerate(keys):
+            if number:
+                yield
+            if self.held.pop(key, None) is not None:
+                self._truth.deleted(key)
+
+    def keys(self, prefix: str, below: str | None = None) -> list[str]:
+        return sorted(
+            key for key in self.held if key.startswith(prefix) and (below is None or key < below)
+        )

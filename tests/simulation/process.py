@@ -1,0 +1,146 @@
+"""One process of the cluster: the real log, and a way to its stores on which anything may happen.
+
+Each store call waits before its effect and again after it, for as long as the seed says: so the seed
+decides who goes on next. A process that crashes is not cancelled, since cancelling runs code that a
+crash does not: its calls just never come back.
+"""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from samsa.log.cache import TailCache
+from samsa.log.core import Log
+from samsa.log.stores import Stores
+from samsa.ports import Buffer, Partition, Unavailable
+
+from .weather import Fault
+
+if TYPE_CHECKING:
+    from .world import World
+
+STEP_S = 0.004
+CACHED_BYTES = 2_000
+
+
+class Process:
+    def __init__(self, world: "World", name: str) -> None:
+        rng = world.rng
+        self.world = world
+        self.name = name
+        self.alive = True
+        self.died: asyncio.Future[None] = world.loop.create_future()
+        self._pace = STEP_S * rng.choice((1, 1, 1, 5, 25))
+        self._skew_ms = rng.choice((0, 0, world.setting.fence_after_ms, -300))
+        objects = ObjectsDoor(self, world.objects)
+        stores = Stores(
+            ledger=Door(self, world.ledger),
+            objects=TailCache(objects, CACHED_BYTES) if rng.random() < 0.3 else objects,
+            clock=self,
+            wakeups=Silence(),
+            nonce=world.nonce,
+            limits=world.setting.limits,
+        )
+        self.log = Log(stores)
+
+    def now_ms(self) -> int:
+        """Clocks differ: time may only decide when something is looked at."""
+        return 1_000_000 + int(self.world.loop.time() * 1000) + self._skew_ms
+
+    def crash(self) -> None:
+        self.world.note(self.name, "crashes")
+        self.alive = False
+        self.died.set_result(None)
+        self.world.replace(self)
+
+    async def call(self, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        world = self.world
+        await self._pause()
+        fault = world.weather.fault(world.rng, inspect.isgeneratorfunction(method))
+        if fault is Fault.REFUSED or fault is Fault.LATE:
+            world.note(self.name, name, args, fault)
+            if fault is Fault.LATE:
+                world.later(self.name, name, method, args)
+            raise Unavailable(fault.value)
+        answer = world.effect(self.name, name, method, args, fault)
+        if inspect.isgenerator(answer):
+            answer = await self._step_by_step(name, answer, fault)
+        if fault is Fault.CRASH:
+            self.crash()
+        await self._pause()
+        if fault is Fault.LOST:
+            raise Unavailable(fault.value)
+        return answer
+
+    async def _step_by_step(self, name: str, steps: Any, fault: Fault | None) -> Any:
+        while True:
+            done, answer = self.world.step(self.name, name, steps, fault)
+            if done:
+                return answer
+            if fault is Fault.TORN and self.world.rng.random() < 0.5:
+                self.crash()
+            await self._pause()
+            if fault is Fault.TORN:
+                raise Unavailable(fault.value)
+
+    async def _pause(self) -> None:
+        turn = self.world.loop.create_future()
+        self.world.loop.call_later(self._delay(), self._go_on, turn)
+        await turn
+
+    def _delay(self) -> float:
+        world = self.world
+        draw = world.rng.random()
+        if draw < world.weather.sleep and not world.weather.calm:
+            return world.setting.fence_after_ms / 1000 * world.rng.uniform(0.5, 8)
+        return world.rng.random() * self._pace
+
+    def _go_on(self, turn: "asyncio.Future[None]") -> None:
+        if self.alive:
+            turn.set_result(None)
+        else:
+            self.world.graves.append(turn)
+
+
+class Door:
+    """A store as one process reaches it: the same methods, each an interrupted call."""
+
+    def __init__(self, process: Process, store: Any) -> None:
+        self._process = process
+        self._store = store
+        self.calls = store.calls
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._store, name)
+        process = self._process
+
+        async def call(*args: Any) -> Any:
+            return await process.call(name, method, args)
+
+        setattr(self, name, call)
+        return call
+
+
+class ObjectsDoor(Door):
+    async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
+        method = self._store.put_if_absent
+        done: bool = await self._process.call("put_if_absent", method, (key, b"".join(parts)))
+        return done
+
+    async def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
+        for key in await self._process.call("list", self._store.keys, (prefix, below)):
+            yield key
+
+
+class Silence:
+    """No wake-ups at all: losing one costs only delay."""
+
+    address = ""
+
+    def subscribe(self, partitions: Iterable[Partition]) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def wake(self, partition: Partition, watchers: Iterable[str]) -> None:
+        pass

@@ -1,0 +1,55 @@
+"""The size of a schedule and the numbers its log works by, drawn from the seed."""
+
+from dataclasses import dataclass
+from random import Random
+
+from samsa.log.retain import Retention
+from samsa.log.stores import Limits
+
+
+@dataclass(frozen=True)
+class Setting:
+    two_steps: bool
+    """DynamoDB's confirm; else SQLite's."""
+    processes: int
+    partitions: int
+    grouped: int
+    single: int
+    idempotent: int
+    readers: int
+    fencers: int
+    janitors: int
+    retention: Retention
+    limits: Limits
+    storm_s: float
+    """How long things go wrong."""
+
+    @property
+    def fence_after_ms(self) -> int:
+        return self.limits.fence_after_ms
+
+    @classmethod
+    def of(cls, rng: Random, seed: int) -> "Setting":
+        janitors = rng.choice((0, 1, 1, 2))
+        return cls(
+            two_steps=seed % 2 == 1,
+            processes=rng.choice((1, 2, 2, 3)),
+            partitions=rng.choice((1, 1, 1, 2)),
+            grouped=rng.choice((0, 1, 2)),
+            single=rng.choice((0, 1)),
+            idempotent=rng.choice((1, 1, 2)),
+            readers=rng.choice((1, 2)),
+            fencers=rng.choice((0, 1)),
+            janitors=janitors,
+            retention=Retention(max_bytes=rng.choice((100, 400, 900)) if janitors else 0),
+            limits=Limits(
+                fence_after_ms=rng.choice((300, 1_000)),
+                slot_bytes=rng.choice((150, 400, 100_000)),
+                slot_appends=rng.choice((2, 100)),
+                attempts=rng.choice((2, 4, 6)),
+                backoff_ms=20,
+                objects_per_read=rng.choice((2, 256)),
+                sweep_grace_ms=rng.choice((0, 200, 1_000)),
+            ),
+            storm_s=rng.choice((5, 15)),
+        )

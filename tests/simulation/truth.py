@@ -1,0 +1,179 @@
+"""What must hold after every effect on a store, whoever caused it.
+
+The truth watches the stores from outside, as an all-seeing reader would: whatever becomes visible is
+written down once and compared with everything that is seen, acknowledged, indexed or deleted later.
+It knows a batch by its checksum, which covers all but the offset: the schedule gives each its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from samsa.log.read import Plan
+from samsa.log.stores import slot_key
+from samsa.ports import Buffer, Extent, Head, Partition
+from samsa.records import BatchHeader, headers
+
+
+class Violation(Exception):
+    """An invariant of the log does not hold."""
+
+
+@dataclass
+class Shadow:
+    """One partition as it must be."""
+
+    slots: dict[int, int] = field(default_factory=dict)
+    """Reserved: base → offsets."""
+    stored: dict[int, bytes] = field(default_factory=dict)
+    """Visible slots: base → what is in them."""
+    batches: dict[int, BatchHeader] = field(default_factory=dict)
+    """Visible batches, by their offset."""
+    acked: dict[int, int] = field(default_factory=dict)
+    """Acknowledged: offset → checksum."""
+    places: dict[int, int] = field(default_factory=dict)
+    """Visible data: checksum → offset."""
+    sequences: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Producer id and epoch → the sequence that comes next."""
+    log_start: int = 0
+    visible_end: int = 0
+
+
+def require(holds: bool, what: str) -> None:
+    if not holds:
+        raise Violation(what)
+
+
+class Truth:
+    def __init__(self, retained_bytes: int) -> None:
+        self._retained_bytes = retained_bytes
+        self.shadows: dict[Partition, Shadow] = {}
+        self._keys: dict[str, tuple[Shadow, int]] = {}
+        self._held: Mapping[str, bytes] = {}
+
+    def watch(self, partition: Partition, held: Mapping[str, bytes]) -> None:
+        self.shadows[partition] = Shadow()
+        self._held = held
+
+    # What happens to the ledger
+
+    def reserved(self, partition: Partition, base: int, count: int) -> None:
+        shadow = self.shadows[partition]
+        shadow.slots[base] = count
+        self._keys[slot_key(partition, base)] = shadow, base
+
+    def closed(self, partition: Partition, head: Head) -> None:
+        """Whatever became visible by it must be there, and is written down."""
+        shadow = self.shadows[partition]
+        while shadow.visible_end < head.visible_end:
+            base = shadow.visible_end
+            data = self._held.get(slot_key(partition, base))
+            require(data is not None, f"offset {base} is visible but has no value")
+            shadow.stored[base] = data
+            shadow.visible_end += self._reveal(shadow, base, data)
+        require(shadow.visible_end == head.visible_end, "the visible end is inside a slot")
+
+    def _reveal(self, shadow: Shadow, base: int, data: bytes) -> int:
+        offset = base
+        for _, header in headers(data):
+            require(header.base_offset == offset, f"a batch at {offset} says {header.base_offset}")
+            shadow.batches[offset] = header
+            if header.count:
+                self._appears(shadow, header)
+            if offset in shadow.acked:
+                _same(shadow, offset)
+            offset += header.offsets
+        require(offset - base == shadow.slots[base], f"the slot at {base} has the wrong length")
+        return offset - base
+
+    def _appears(self, shadow: Shadow, header: BatchHeader) -> None:
+        at = shadow.places.setdefault(header.crc, header.base_offset)
+        require(at == header.base_offset, f"the batch at {at} is at {header.base_offset} again")
+        if header.producer_id >= 0:
+            producer = header.producer_id, header.producer_epoch
+            expected = shadow.sequences.get(producer, 0)
+            require(
+                header.base_sequence == expected,
+                f"producer {producer} continues with {header.base_sequence}, not {expected}",
+            )
+            shadow.sequences[producer] = header.last_sequence + 1
+
+    def indexed(self, partition: Partition, extent: Extent) -> None:
+        """An extent that a reader may come to says what its object is."""
+        shadow = self.shadows[partition]
+        if extent.base < shadow.log_start:
+            return
+        require(
+            shadow.slots.get(extent.base) == extent.offsets,
+            f"the extent at {extent.base} has {extent.offsets} offsets",
+        )
+        data = self._held.get(extent.key, b"")
+        require(extent.size == len(data), f"the extent at {extent.base} has the wrong size")
+
+    def moved(self, partition: Partition, head: Head) -> None:
+        shadow = self.shadows[partition]
+        shadow.log_start = head.log_start
+        require(
+            head.log_start <= head.visible_end,
+            f"log_start {head.log_start} has passed the visible end {head.visible_end}",
+        )
+        left = sum(len(data) for base, data in shadow.stored.items() if base >= head.log_start)
+        require(
+            left >= self._retained_bytes, f"only {left} bytes are left from {head.log_start} on"
+        )
+
+    def dropped(self, partition: Partition, below: int) -> None:
+        require(below <= self.shadows[partition].log_start, f"extents of the log below {below}")
+
+    # What happens to the objects
+
+    def put(self, key: str, data: bytes) -> None:
+        shadow, base = self._keys[key]
+        if shadow.log_start <= base < shadow.visible_end:
+            require(shadow.stored[base] == data, f"the visible slot at {base} has changed")
+
+    def deleted(self, key: str) -> None:
+        shadow, base = self._keys[key]
+        require(base < shadow.log_start, f"the slot at {base} was deleted from the log")
+
+    # What the clients are told
+
+    def acknowledged(self, partition: Partition, offset: int, sent: BatchHeader) -> None:
+        shadow = self.shadows[partition]
+        known = shadow.acked.setdefault(offset, sent.crc)
+        require(known == sent.crc, f"two batches were acknowledged at {offset}")
+        if offset < shadow.visible_end:
+            _same(shadow, offset)
+
+    def read(
+        self, partition: Partition, offset: int, plan: Plan, pieces: Sequence[Buffer]
+    ) -> int:
+        """What a reader at `offset` was given; where it goes on."""
+        shadow = self.shadows[partition]
+        for piece, wanted in zip(pieces, plan.ranges, strict=True):
+            require(len(piece) == wanted.length, f"a piece at {offset} is cut")
+            for _, header in headers(piece):
+                require(
+                    shadow.batches.get(header.base_offset) == header,
+                    f"a reader sees another batch at {header.base_offset}",
+                )
+                if header.next_offset > offset:
+                    require(header.base_offset <= offset, f"a reader misses offset {offset}")
+                    offset = header.next_offset
+            require(offset == wanted.end_offset, f"a reader at {offset} was promised another end")
+        return offset
+
+    def complete(self, partition: Partition, read_to: int) -> None:
+        """All is healed and read: nothing that was acknowledged is missing."""
+        shadow = self.shadows[partition]
+        require(read_to == shadow.visible_end, f"the log is readable only up to {read_to}")
+        for offset in shadow.acked:
+            require(offset in shadow.batches, f"nothing is at {offset}, which was acknowledged")
+            _same(shadow, offset)
+
+
+def _same(shadow: Shadow, offset: int) -> None:
+    stored = shadow.batches.get(offset)
+    require(
+        stored is not None and stored.crc == shadow.acked[offset],
+        f"offset {offset} was acknowledged for a batch that is not there",
+    )

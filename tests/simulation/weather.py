@@ -1,0 +1,61 @@
+"""What goes wrong in a schedule, and how often: all of it follows from the seed.
+
+Each kind of fault is on in about half of the schedules, so that rare combinations get whole
+schedules of their own instead of drowning in noise.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+
+
+class Fault(Enum):
+    REFUSED = "unavailable, without the effect"
+    LOST = "unavailable, after the effect"
+    LATE = "unavailable, and the effect comes later"
+    CRASH = "the process stops after the effect"
+    TORN = "unavailable between two steps"
+
+
+@dataclass
+class Weather:
+    refused: float
+    lost: float
+    late: float
+    crash: float
+    torn: float
+    sleep: float
+    crashes_left: int
+    calm: bool = False
+
+    @classmethod
+    def of(cls, rng: Random) -> "Weather":
+        def sometimes(*chances: float) -> float:
+            return rng.choice((0.0,) * len(chances) + chances)
+
+        return cls(
+            refused=sometimes(0.02, 0.1),
+            lost=sometimes(0.02, 0.1),
+            late=sometimes(0.01, 0.05),
+            crash=sometimes(0.005, 0.02),
+            torn=sometimes(0.1, 0.4),
+            sleep=rng.choice((0.0, 0.01, 0.03, 0.06)),
+            crashes_left=3,
+        )
+
+    def fault(self, rng: Random, steps: bool) -> Fault | None:
+        if self.calm:
+            return None
+        draw = rng.random()
+        for fault, chance in (
+            (Fault.REFUSED, self.refused),
+            (Fault.LOST, self.lost),
+            (Fault.LATE, self.late),
+            (Fault.CRASH, self.crash if self.crashes_left else 0.0),
+            (Fault.TORN, self.torn if steps else 0.0),
+        ):
+            if draw < chance:
+                self.crashes_left -= fault is Fault.CRASH
+                return fault
+            draw -= chance
+        return None
