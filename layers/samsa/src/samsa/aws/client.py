@@ -27,3 +27,21 @@ def dynamodb_client(
         tcp_keepalive=True,
     )
     return boto3.client("dynamodb", endpoint_url=endpoint, region_name=region, config=config)
+
+
+def refuse_torn_answers(client: Any) -> None:
+    """botocore reads an answer that was cut short as an empty one: an item as no item at all."""
+    client.meta.events.register(
+        "response-received.dynamodb", _refuse_if_torn, unique_id="samsa-torn-answers"
+    )
+
+
+def _refuse_if_torn(response_dict: dict[str, Any] | None, **_: Any) -> None:
+    from botocore.parsers import ResponseParserError
+
+    if response_dict is None or response_dict["status_code"] != 200:
+        return
+    body = response_dict["body"]
+    promised = response_dict["headers"].get("content-length", len(body))
+    if int(promised) != len(body) or not (body.startswith(b"{") and body.endswith(b"}")):
+        raise ResponseParserError(f"{len(body)} bytes of {promised}")

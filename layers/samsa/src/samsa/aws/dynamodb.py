@@ -8,7 +8,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from samsa.aws.client import Patience, dynamodb_client
+from samsa.aws.client import Patience, dynamodb_client, refuse_torn_answers
 from samsa.aws.errors import named_errors
 from samsa.aws.extents import ExtentCalls
 from samsa.aws.heads import HeadCalls
@@ -28,7 +28,9 @@ class DynamoLedger(HeadCalls, ExtentCalls, ProducerCalls, TopicCalls):
         client: Any = None,
         patience: Patience | None = None,
     ) -> None:
+        self._owns_client = client is None
         self._client = client or dynamodb_client(endpoint, region, THREADS, patience or Patience())
+        refuse_torn_answers(self._client)
         super().__init__(Table(table, self._client, THREADS))
 
     @property
@@ -47,6 +49,8 @@ class DynamoLedger(HeadCalls, ExtentCalls, ProducerCalls, TopicCalls):
 
     async def close(self) -> None:
         await self.table.close()
+        if self._owns_client:
+            self._client.close()
 
 
 def create_table(client: Any, name: str) -> None:

@@ -22,7 +22,7 @@ AWS_KEYS = (
 def open_store(
     bucket: str, prefix: str, endpoint: str | None, region: str | None, timeout_s: float
 ) -> S3Store:
-    config: "S3Config" = {}
+    config: S3Config = {}
     if endpoint:
         config["endpoint"] = endpoint
     if region:

@@ -112,4 +112,3 @@ class Table:
 
     async def close(self) -> None:
         await asyncio.to_thread(self._threads.shutdown)
-        self._client.close()

@@ -1,0 +1,133 @@
+"""Every ledger and every object store, behind one fixture each."""
+
+import socket
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from functional.racers import crowd_of_processes
+from functional.servers.dynamodb_local import dynamodb_local
+from functional.servers.faults import FaultyProxy, faulty_proxy
+from functional.servers.moto_server import moto_server
+from functional.servers.versitygw import versitygw
+
+from samsa.ports import Ledger, Objects
+
+LEDGERS = ["sqlite", "dynamodb-moto", "dynamodb-local"]
+OBJECTS = ["memory", "folder", "s3-moto", "s3-versitygw"]
+ACCESS_KEY, SECRET_KEY, BUCKET = "gregor", "metamorphosis", "samsa"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def aws_environment() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_CA_BUNDLE"):
+            patch.delenv(name, raising=False)
+        patch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
+        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[str]:
+    with moto_server() as endpoint:
+        make_bucket(endpoint)
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def local_dynamodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with dynamodb_local(tmp_path_factory.mktemp("dynamodb-local")) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def versity(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with versitygw(tmp_path_factory.mktemp("versitygw"), ACCESS_KEY, SECRET_KEY) as endpoint:
+        make_bucket(endpoint)
+        yield endpoint
+
+
+def make_bucket(endpoint: str) -> None:
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=endpoint)
+    client.create_bucket(Bucket=BUCKET)
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def crowd() -> Iterator[ProcessPoolExecutor]:
+    with crowd_of_processes() as crowd:
+        yield crowd
+
+
+@pytest.fixture
+def proxy(moto: str) -> Iterator[FaultyProxy]:
+    """In front of moto."""
+    with faulty_proxy(moto) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def dead_endpoint() -> Iterator[str]:
+    """A port that is taken, so that nobody else listens on it, and refuses."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@cache
+def shared_client(endpoint: str) -> Any:
+    """Making a client takes longer than most tests."""
+    from samsa.aws.client import Patience, dynamodb_client
+
+    return dynamodb_client(endpoint, None, 32, Patience())
+
+
+async def open_ledger(kind: str, folder: Path, request: pytest.FixtureRequest) -> Ledger:
+    if kind == "sqlite":
+        from samsa.local.sqlite import SqliteLedger
+
+        return SqliteLedger(str(folder / "ledger.db"))
+    from samsa.aws.dynamodb import DynamoLedger
+
+    endpoint = request.getfixturevalue("moto" if kind == "dynamodb-moto" else "local_dynamodb")
+    client = shared_client(endpoint)
+    ledger = DynamoLedger(f"samsa-{uuid4()}", client=client)
+    await ledger.create_table()
+    return ledger
+
+
+@pytest.fixture(params=LEDGERS)
+async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
+    ledger = await open_ledger(request.param, tmp_path, request)
+    yield ledger
+    await ledger.close()
+
+
+def open_objects(kind: str, folder: Path, request: pytest.FixtureRequest) -> Objects:
+    if kind == "memory":
+        from samsa.local.memory import MemoryObjects
+
+        return MemoryObjects()
+    if kind == "folder":
+        from samsa.local.folder import FolderObjects
+
+        return FolderObjects(str(folder / "objects"))
+    from samsa.aws.s3 import S3Objects
+
+    endpoint = request.getfixturevalue("moto" if kind == "s3-moto" else "versity")
+    return S3Objects(BUCKET, prefix=str(uuid4()), endpoint=endpoint)
+
+
+@pytest.fixture(params=OBJECTS)
+async def objects(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Objects]:
+    objects = open_objects(request.param, tmp_path, request)
+    yield objects
+    await objects.close()
