@@ -10,7 +10,7 @@ from samsa.wire.schema import BOOLEAN, BYTES, RECORDS, STRING, UUID, Struct
 from samsa.wire.types import Fixed
 
 BRIEF = settings(
-    max_examples=20,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     database=None,

@@ -1,7 +1,7 @@
 """Our codecs against kio's, both ways, for every version that both know."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from kio.schema.errors import ErrorCode as KioErrorCode
 from property.wire.kio_bridge import kio_decode, kio_encode, kio_rows, kio_type, to_kio
 from property.wire.strategies import BRIEF, message_id
@@ -44,7 +44,7 @@ def test_kio_lacks_only_the_versions_that_kafka_4_dropped():
 
 @pytest.mark.parametrize(("message", "version", "kio_class"), SHARED, ids=shown)
 def test_kio_reads_what_we_write_and_we_read_what_kio_writes(message, version, kio_class):
-    @settings(BRIEF, max_examples=15)
+    @BRIEF
     @given(kio_rows(message, kio_class, version))
     def check(row):
         entity = to_kio(row, message, kio_class, version)

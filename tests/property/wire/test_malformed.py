@@ -17,7 +17,7 @@ every_message = pytest.mark.parametrize(
     [(message, api.versions) for api in APIS.values() for message in (api.request, api.response)],
     ids=lambda value: getattr(value, "name", ""),
 )
-LONGER = settings(BRIEF, max_examples=60)
+LONGER = settings(BRIEF, max_examples=40)
 LENGTHS = [b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\x0f", b"\x80", b"\x00"]
 
 

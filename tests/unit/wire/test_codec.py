@@ -1,5 +1,6 @@
 """Codecs, against bytes written out by hand."""
 
+import tracemalloc
 import uuid
 
 import pytest
@@ -126,21 +127,34 @@ def test_a_tagged_field_is_refused_when(why, body):
 
 
 @pytest.mark.parametrize(
-    ("why", "version", "body"),
+    ("why", "version", "body", "said"),
     [
-        ("bytes are left over", 0, "00000000 00"),
-        ("the input ends inside a number", 0, "0000"),
-        ("a string runs past the end", 0, "00000001 0005 61"),
-        ("a string is null", 0, "00000001 ffff"),
-        ("a string is not UTF-8", 0, "00000001 0001 ff"),
-        ("a compact string is null", 9, "02 00 00 01 00 00 00"),
-        ("an array is longer than the input", 0, "7fffffff 0000"),
-        ("a compact array is longer than the input", 9, "ffffffff0f 01 00 01 00 00 00"),
+        ("bytes are left over", 0, "00000000 00", "left over"),
+        ("the input ends inside a number", 0, "0000", "MetadataRequest v0: unpack_from"),
+        ("a string runs past the end", 0, "00000001 0005 61", "name is null or runs past the end"),
+        ("a string is null", 0, "00000001 ffff", "name is null or runs past the end"),
+        ("a string is not UTF-8", 0, "00000001 0001 ff", "utf-8"),
+        ("a compact string is null", 9, "02 00 00 01 00 00 00", "name is null"),
+        ("an array is longer than the input", 0, "7fffffff 0000", "topics is null or longer"),
+        ("a compact array is longer than the input", 9, "ffffffff0f 01 00 00", "topics is null or"),
     ],
 )
-def test_a_metadata_request_is_refused_when(why, version, body):
-    with pytest.raises(DecodeError):
+def test_a_metadata_request_is_refused_when(why, version, body, said):
+    with pytest.raises(DecodeError, match=said):
         metadata.REQUEST.decode(version, view(body))
+
+
+def test_an_impossible_array_length_is_refused_before_anything_is_made():
+    body = memoryview(bytes.fromhex("7fffffff") + bytes(200_000))
+    metadata.REQUEST.decode(0, view("00000000"))  # compiled now, so that only decoding is measured
+    tracemalloc.start()
+    try:
+        with pytest.raises(DecodeError):
+            metadata.REQUEST.decode(0, body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000
 
 
 def test_long_strings_and_arrays_take_long_varints():
