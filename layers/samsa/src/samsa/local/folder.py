@@ -84,7 +84,9 @@ class FolderObjects:
             _write_all(fd, parts)
             if self._fsync:
                 os.fsync(fd)
-            os.link(draft, path, follow_symlinks=True)
+            # A directory descriptor makes Python call linkat(2), which can follow /proc's link to
+            # an unnamed file where link(2) does not. The path is absolute: it is not looked at.
+            os.link(draft, path, src_dir_fd=fd, follow_symlinks=True)
         except FileExistsError:
             return False
         finally:

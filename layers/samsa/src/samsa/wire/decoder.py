@@ -45,6 +45,8 @@ def compile_decoder(message: Message, version: int) -> Callable[[memoryview], An
 class _Writer:
     """`at` is the position in `data`, `end` its length, `run` the fixed-size reads put off."""
 
+    where = ""
+
     def __init__(self, message: Message, version: int) -> None:
         self.version = version
         self.flexible = message.flexible(version)
@@ -59,6 +61,7 @@ class _Writer:
         present = [field for field in struct.fields if field.present(self.version)]
         tagged = [field for field in present if field.tag is not None]
         for field in struct.fields:
+            self.where = f"{struct.name}.{field.name}"
             if field in present and field not in tagged:
                 self.field(field, f"{row}.{field.name}")
             else:
@@ -100,14 +103,14 @@ class _Writer:
         value = 'str(data[at:stop], "utf-8")' if type_ is STRING else "data[at:stop]"
         with self.unless_null(n if nullable else "", target):
             self.source.emit(f"stop = at + {n}")
-            self.refuse_unless("at <= stop <= end", f"{target} is null or runs past the end")
+            self.refuse_unless("at <= stop <= end", f"{self.where} is null or runs past the end")
             self.source.emit(f"{target} = {value}", "at = stop")
 
     def array(self, type_: Primitive | Struct, target: str, nullable: bool) -> None:
         n = self.length("i", varint=self.flexible)
         with self.unless_null(n if nullable else "", target):
             room = f"0 <= {n} * {smallest(type_, self.version, self.flexible)} <= end - at"
-            self.refuse_unless(room, f"{target} is null or longer than the input")
+            self.refuse_unless(room, f"{self.where} is null or longer than the input")
             if isinstance(type_, Fixed) and type_ is not UUID:
                 numbers = f'unpack_from(f">{{{n}}}{type_.code}", data, at)'
                 self.source.emit(f"{target} = list({numbers})", f"at += {n} * {type_.size}")

@@ -177,5 +177,7 @@ class _Writer:
 
     def packed(self, run: list[tuple[str, str]]) -> str:
         codes = "".join(code for code, _ in run)
+        if not codes.strip(_ZERO):
+            return repr(bytes(len(codes)))
         values = ", ".join(value for _, value in run if value)
         return f"{self.source.packing('pack', codes)}({values})"

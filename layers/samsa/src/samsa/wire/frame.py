@@ -79,7 +79,7 @@ def response_frame(
     header = _FLEXIBLE_RESPONSE if _tagged_header(request_api_key, version) else _CLASSIC_RESPONSE
     size = header.size - _CORRELATION_ID.size + sum(map(len, segments))
     prefix = header.pack(size, correlation_id)
-    if segments and isinstance(segments[0], bytes | bytearray):
+    if segments and isinstance(segments[0], (bytes, bytearray)):
         return [prefix + segments[0], *segments[1:]]
     return [prefix, *segments]
 

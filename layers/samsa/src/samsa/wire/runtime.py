@@ -85,6 +85,6 @@ def records_pieces(value: Any) -> tuple[int, Sequence[Any]]:
     """The length of records (-1 for null) and their pieces, which stay as they are."""
     if value is None:
         return -1, ()
-    pieces = value if isinstance(value, list | tuple) else (value,)
+    pieces = value if isinstance(value, (list, tuple)) else (value,)
     length = sum(map(len, pieces))
     return length, pieces if length else ()

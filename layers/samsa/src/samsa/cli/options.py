@@ -1,0 +1,14 @@
+"""Options that several commands share."""
+
+import argparse
+
+DEFAULT_BOOTSTRAP = "127.0.0.1:9092"
+
+
+def add_bootstrap(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--bootstrap",
+        metavar="HOST:PORT",
+        default=DEFAULT_BOOTSTRAP,
+        help="the broker to talk to (%(default)s)",
+    )

@@ -1,0 +1,106 @@
+"""samsa topics: list, create, describe and delete them."""
+
+import argparse
+from typing import Any
+
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages import create_topics, delete_topics, list_offsets
+
+from .client import Client, ClientError, check
+from .options import add_bootstrap
+
+LATEST, EARLIEST = -1, -2
+
+
+def add_to(commands: Any) -> None:
+    topics = commands.add_parser("topics", help="list, create, describe and delete topics")
+    actions = topics.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="one line per topic")
+    listing.set_defaults(run=list_all)
+    create = actions.add_parser("create", help="make a topic")
+    create.add_argument("name")
+    create.add_argument("--partitions", type=int, default=-1, metavar="N", help="broker's default")
+    create.add_argument(
+        "--config", action="append", default=[], metavar="NAME=VALUE", type=_pair,
+        help="for example retention.ms=3600000; may be repeated",
+    )  # fmt: skip
+    create.set_defaults(run=create_one)
+    describe = actions.add_parser("describe", help="a topic's partitions and offsets")
+    describe.add_argument("name")
+    describe.set_defaults(run=describe_one)
+    delete = actions.add_parser("delete", help="delete a topic and all that is in it")
+    delete.add_argument("name")
+    delete.set_defaults(run=delete_one)
+    for action in (listing, create, describe, delete):
+        add_bootstrap(action)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
+def list_all(given: argparse.Namespace) -> int:
+    for topic in sorted(Client(given.bootstrap).topics(None), key=lambda t: str(t.name)):
+        print(f"{topic.name}\t{len(topic.partitions)} partition(s)\t{topic.topic_id}")
+    return 0
+
+
+def create_one(given: argparse.Namespace) -> int:
+    configs = [create_topics.CONFIG(name=name, value=value) for name, value in given.config]
+    row = create_topics.REQUEST(
+        topics=[
+            create_topics.TOPIC(
+                name=given.name,
+                num_partitions=given.partitions,
+                replication_factor=-1,
+                configs=configs,
+            )
+        ]
+    )
+    made = Client(given.bootstrap).ask(ApiKey.CREATE_TOPICS, row).topics[0]
+    check(made.error_code, made.error_message, f"topic {given.name!r}")
+    print(f"created {made.name} with {made.num_partitions} partition(s)")
+    return 0
+
+
+def describe_one(given: argparse.Namespace) -> int:
+    client = Client(given.bootstrap)
+    topic = client.topic(given.name)
+    numbers = sorted(partition.partition_index for partition in topic.partitions)
+    starts = offsets_at(client, given.name, numbers, EARLIEST)
+    ends = offsets_at(client, given.name, numbers, LATEST)
+    print(f"{topic.name}\t{topic.topic_id}")
+    for number in numbers:
+        held = ends[number] - starts[number]
+        print(f"  partition {number}\tstart {starts[number]}\tend {ends[number]}\toffsets {held}")
+    return 0
+
+
+def delete_one(given: argparse.Namespace) -> int:
+    row = delete_topics.REQUEST(
+        topics=[delete_topics.TOPIC(name=given.name)], topic_names=[given.name], timeout_ms=30_000
+    )
+    gone = Client(given.bootstrap).ask(ApiKey.DELETE_TOPICS, row).responses[0]
+    check(gone.error_code, gone.error_message, f"topic {given.name!r}")
+    print(f"deleted {given.name}")
+    return 0
+
+
+def offsets_at(client: Client, name: str, numbers: list[int], timestamp: int) -> dict[int, int]:
+    asked = [
+        list_offsets.PARTITION(partition_index=number, timestamp=timestamp) for number in numbers
+    ]
+    row = list_offsets.REQUEST(
+        replica_id=-1, topics=[list_offsets.TOPIC(name=name, partitions=asked)]
+    )
+    answer = client.ask(ApiKey.LIST_OFFSETS, row).topics
+    if not answer:
+        raise ClientError(f"no offsets for {name!r}")
+    found = {}
+    for partition in answer[0].partitions:
+        check(partition.error_code, None, f"{name}/{partition.partition_index}")
+        found[partition.partition_index] = partition.offset
+    return found

@@ -1,0 +1,175 @@
+"""samsa up: a broker on this machine, or one process of many on DynamoDB and S3."""
+
+import argparse
+import asyncio
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+from samsa import __version__
+from samsa.handlers.broker import Rules
+from samsa.ports import Unavailable
+from samsa.server.listener import ServerLimits
+from samsa.server.logs import set_up
+
+EXAMPLES = """
+examples:
+  samsa up                                    everything in ./samsa-data, on 127.0.0.1:9092
+  samsa up --port 0                           a free port; it is printed
+  samsa up --data /var/lib/samsa --fsync      survive the loss of power, not only of the process
+  samsa up --ledger 'dynamodb://samsa?region=eu-central-1' --objects 's3://bucket/samsa'
+                                              start as many of these as you like: one cluster
+"""
+
+
+def add_to(commands: Any) -> None:
+    up = commands.add_parser(
+        "up",
+        help="start a broker",
+        description="Start a broker. What it acknowledges survives its end.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    up.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    up.add_argument("--port", type=_port, default=9092, help="0 picks a free one (%(default)s)")
+    up.add_argument(
+        "--data", metavar="DIR", default="samsa-data", help="where local data goes (./%(default)s)"
+    )
+    up.add_argument(
+        "--ledger", metavar="URL", help="sqlite:///… or dynamodb://… (a SQLite file in --data)"
+    )
+    up.add_argument("--objects", metavar="URL", help="file:///… or s3://… (a folder in --data)")
+    up.add_argument(
+        "--advertise",
+        metavar="HOST:PORT",
+        type=_address,
+        help="where clients are told to come (the address that they used)",
+    )
+    up.add_argument(
+        "--default-partitions", metavar="N", type=_positive, default=1,
+        help="of a topic that does not say (%(default)s)",
+    )  # fmt: skip
+    up.add_argument(
+        "--auto-create-topics",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="make topics when clients name them",
+    )
+    up.add_argument(
+        "--fsync", action="store_true", help="local stores wait for the disk (slower, safer)"
+    )
+    up.add_argument(
+        "--metrics-port", metavar="PORT", type=_port, help="serve Prometheus metrics there"
+    )
+    limits = up.add_argument_group("limits")
+    limits.add_argument("--max-connections", metavar="N", type=_positive, default=2000)
+    limits.add_argument("--max-frame-bytes", metavar="N", type=_positive, default=100 * 1024 * 1024)
+    limits.add_argument(
+        "--max-request-memory", metavar="BYTES", type=_positive, default=512 * 1024 * 1024
+    )
+    limits.add_argument("--idle-timeout", metavar="SECONDS", type=float, default=600.0)
+    limits.add_argument(
+        "--upkeep-interval", metavar="SECONDS", type=float, default=300.0,
+        help="how often retention looks (%(default)s)",
+    )  # fmt: skip
+    logs = up.add_argument_group("logs")
+    logs.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
+    logs.add_argument("--log-format", choices=("text", "json"), default="text")
+    up.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    from samsa.server import app, urls
+
+    set_up(given.log_level, given.log_format)
+    data = Path(given.data).absolute()
+    try:
+        if given.ledger is None or given.objects is None:
+            data.mkdir(parents=True, exist_ok=True)
+        settings = app.Settings(
+            host=given.host,
+            port=given.port,
+            ledger=given.ledger or f"sqlite://{data}/ledger.db",
+            objects=given.objects or f"file://{data}/objects",
+            lock=f"{data}/lock" if given.ledger is None else None,
+            advertise=given.advertise,
+            metrics_port=given.metrics_port,
+            fsync=given.fsync,
+            upkeep_every_s=given.upkeep_interval,
+            rules=Rules(given.default_partitions, given.auto_create_topics),
+            limits=ServerLimits(
+                given.max_connections,
+                given.max_frame_bytes,
+                given.max_request_memory,
+                given.idle_timeout,
+            ),
+        )
+        _run(app.run(settings, lambda *where: _greet(settings, *where)))
+    except urls.BadUrl as error:
+        return _fail(str(error))
+    except (OSError, sqlite3.Error, Unavailable) as error:
+        return _fail(_explain(error, given))
+    return 0
+
+
+def _run(main: Any) -> None:
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(main)
+    else:
+        uvloop.run(main)
+
+
+def _greet(settings: Any, host: str, port: int, metrics_port: int | None) -> None:
+    where = f"{host}:{port}"
+    lines = [
+        f"Samsa {__version__} is listening on {where}",
+        f"  ledger   {settings.ledger}",
+        f"  objects  {settings.objects}",
+    ]
+    if metrics_port is not None:
+        lines.append(f"  metrics  http://{host}:{metrics_port}/metrics")
+    lines += [
+        "Try, in another terminal:",
+        f"  echo hello | samsa produce greetings --bootstrap {where}",
+        f"  samsa consume greetings --bootstrap {where}",
+        "Ctrl-C ends it; what was acknowledged stays.",
+    ]
+    print("\n".join(lines), flush=True)
+
+
+def _explain(error: Exception, given: argparse.Namespace) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, OSError) and "in use" in text:
+        return (
+            f"port {given.port} on {given.host} is taken. "
+            "Another broker may be running; --port 0 picks a free one"
+        )
+    name = getattr(error, "filename", None)
+    return f"{name}: {text}" if name else text
+
+
+def _fail(why: str) -> int:
+    print(f"samsa: {why}", file=sys.stderr)
+    return 1
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not host:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
+    return host.strip("[]"), _port(port)

@@ -1,0 +1,71 @@
+"""Prometheus metrics, read from the server's plain counters when they are scraped."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from samsa.wire.apis import APIS, ApiKey
+
+from .listener import Server
+
+
+def calls_per_request(server: Server) -> dict[str, Any]:
+    """Store calls, in all and for each produce and fetch: what a request costs on AWS."""
+    ledger, objects = server.broker.stores.ledger.calls, server.broker.stores.objects.calls
+    requests = server.stats.requests
+    produces, fetches = requests[ApiKey.PRODUCE], requests[ApiKey.FETCH]
+    writes = sum(ledger[name] for name in ("reserve", "bind", "confirm", "index"))
+    reads = sum(ledger[name] for name in ("head", "extents"))
+    return {
+        "produces": produces,
+        "fetches": fetches,
+        "puts_per_produce": _ratio(objects["put"], produces),
+        "ledger_writes_per_produce": _ratio(writes, produces),
+        "gets_per_fetch": _ratio(objects["get"], fetches),
+        "ledger_reads_per_fetch": _ratio(reads, fetches),
+        "lists": objects["list"],
+    }
+
+
+def _ratio(part: int, whole: int) -> float:
+    return round(part / whole, 3) if whole else 0.0
+
+
+class Collector:
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def collect(self) -> Iterator[Any]:
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        stats, stores = self._server.stats, self._server.broker.stores
+        yield GaugeMetricFamily(
+            "samsa_connections", "Open connections.", len(self._server.connections)
+        )
+        yield CounterMetricFamily("samsa_connections_accepted", "Accepted.", stats.accepted)
+        yield CounterMetricFamily("samsa_connections_refused", "Over the limit.", stats.refused)
+        yield CounterMetricFamily("samsa_received_bytes", "Bytes from clients.", stats.bytes_in)
+        yield CounterMetricFamily("samsa_sent_bytes", "Bytes to clients.", stats.bytes_out)
+        yield GaugeMetricFamily(
+            "samsa_request_memory_free_bytes", "Memory for requests.", self._server.budget.left
+        )
+        requests = CounterMetricFamily("samsa_requests", "Requests.", labels=["api"])
+        for key, count in list(stats.requests.items()):
+            requests.add_metric([APIS[key].name], count)
+        yield requests
+        calls = CounterMetricFamily("samsa_store_calls", "Store calls.", labels=["store", "call"])
+        for store, counts in (("ledger", stores.ledger.calls), ("objects", stores.objects.calls)):
+            for name, count in list(counts.items()):
+                calls.add_metric([store, name], count)
+        yield calls
+
+
+def serve_metrics(server: Server, host: str, port: int | None) -> int | None:
+    """The port it listens on, or None if it was not asked for."""
+    if port is None:
+        return None
+    from prometheus_client import CollectorRegistry, start_http_server
+
+    registry = CollectorRegistry()
+    registry.register(Collector(server))
+    http, _ = start_http_server(port, host, registry)
+    return int(http.server_port)

@@ -1,0 +1,46 @@
+"""The server's background work: retention, and burying the topics that were deleted."""
+
+import asyncio
+import logging
+
+from samsa.handlers.broker import Broker
+from samsa.handlers.configs import number
+from samsa.log.retain import FOR_EVER, Retention
+from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
+
+from .logs import event
+
+log = logging.getLogger("samsa.upkeep")
+
+
+def rules_of(topic: Topic) -> Retention:
+    policy = topic.configs.get("cleanup.policy", "delete")
+    if "delete" not in policy:
+        return Retention(FOR_EVER, FOR_EVER)
+    return Retention(number(topic, "retention.ms"), number(topic, "retention.bytes"))
+
+
+async def tend(broker: Broker) -> None:
+    """One round. What is unavailable now is left for the next."""
+    for topic in await broker.catalog.all():
+        rules = rules_of(topic)
+        for index in range(topic.partitions):
+            try:
+                await broker.log.retainer.retain(Partition(topic.id, index), rules)
+            except (Unavailable, UnknownPartition, Missing) as error:
+                event(log, logging.INFO, "retention put off", topic=topic.name, why=error)
+            await asyncio.sleep(0)
+    for topic in await broker.stores.ledger.doomed_topics():
+        await broker.log.retainer.bury(topic)
+        event(log, logging.INFO, "topic buried", topic=topic.name, id=topic.id)
+
+
+async def tend_for_ever(broker: Broker, every_s: float) -> None:
+    while True:
+        try:
+            await tend(broker)
+        except Unavailable as error:
+            event(log, logging.WARNING, "upkeep put off", why=error)
+        except Exception:
+            log.exception("upkeep failed")
+        await asyncio.sleep(every_s)

@@ -1,0 +1,67 @@
+"""Where the ledger and the objects are: URLs to adapters.
+
+sqlite:///path/to/ledger.db                    file:///path/to/objects
+dynamodb://table?region=…&endpoint=…           s3://bucket/prefix?region=…&endpoint=…
+"""
+
+import os
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from samsa.local.folder import FolderObjects
+from samsa.local.memory import MemoryObjects
+from samsa.local.sqlite import SqliteLedger
+from samsa.log.cache import TailCache
+from samsa.ports import Ledger, Objects
+
+
+class BadUrl(Exception):
+    """Says what is wrong with a URL, and what one looks like."""
+
+
+def open_ledger(url: str, fsync: bool) -> Ledger:
+    parts, query = _parse(url, "region", "endpoint")
+    if parts.scheme == "sqlite":
+        path = _path(parts, "sqlite:///path/to/ledger.db")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return SqliteLedger(path, fsync)
+    if parts.scheme == "dynamodb":
+        if not parts.netloc:
+            raise BadUrl(f"{url!r} names no table; try dynamodb://samsa?region=eu-central-1")
+        from samsa.aws.dynamodb import DynamoLedger
+
+        ledger: Ledger = DynamoLedger(parts.netloc, query.get("endpoint"), query.get("region"))
+        return ledger
+    raise BadUrl(f"{url!r} is no ledger; there are sqlite:///… and dynamodb://…")
+
+
+def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
+    parts, query = _parse(url, "region", "endpoint")
+    if parts.scheme == "file":
+        return FolderObjects(_path(parts, "file:///path/to/objects"), fsync)
+    if parts.scheme == "memory":
+        return MemoryObjects()
+    if parts.scheme == "s3":
+        if not parts.netloc:
+            raise BadUrl(f"{url!r} names no bucket; try s3://bucket/prefix?region=eu-central-1")
+        from samsa.aws.s3 import S3Objects
+
+        far = S3Objects(
+            parts.netloc, parts.path.strip("/"), query.get("endpoint"), query.get("region")
+        )
+        return TailCache(far, cache_bytes)
+    raise BadUrl(f"{url!r} is no object store; there are file:///… and s3://…")
+
+
+def _parse(url: str, *known: str) -> tuple[SplitResult, dict[str, str]]:
+    parts = urlsplit(url)
+    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    unknown = sorted(set(query) - set(known))
+    if unknown:
+        raise BadUrl(f"{url!r}: there is no option {unknown[0]!r}; there are {', '.join(known)}")
+    return parts, query
+
+
+def _path(parts: SplitResult, example: str) -> str:
+    if parts.netloc or not parts.path.startswith("/") or parts.path == "/":
+        raise BadUrl(f"a local path is absolute and has three slashes: {example}")
+    return parts.path
