@@ -55,7 +55,7 @@ async def run(settings: Settings, ready: Callable[[str, int, int | None], None])
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    ledger = open_ledger(settings.ledger, settings.fsync)
+    ledger = await open_ledger(settings.ledger, settings.fsync)
     objects = open_objects(settings.objects, settings.fsync, settings.cache_bytes)
     wakeups = LocalWakeups()
     await wakeups.listen(settings.host)

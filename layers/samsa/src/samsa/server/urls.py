@@ -18,7 +18,7 @@ class BadUrl(Exception):
     """Says what is wrong with a URL, and what one looks like."""
 
 
-def open_ledger(url: str, fsync: bool) -> Ledger:
+async def open_ledger(url: str, fsync: bool) -> Ledger:
     parts, query = _parse(url, "region", "endpoint")
     if parts.scheme == "sqlite":
         path = _path(parts, "sqlite:///path/to/ledger.db")
@@ -29,7 +29,10 @@ def open_ledger(url: str, fsync: bool) -> Ledger:
             raise BadUrl(f"{url!r} names no table; try dynamodb://samsa?region=eu-central-1")
         from samsa.aws.dynamodb import DynamoLedger
 
-        ledger: Ledger = DynamoLedger(parts.netloc, query.get("endpoint"), query.get("region"))
+        ledger = DynamoLedger(parts.netloc, query.get("endpoint"), query.get("region"))
+        if "endpoint" in query:
+            # A local DynamoDB starts empty; in an account the table is made by a deployment.
+            await ledger.create_table()
         return ledger
     raise BadUrl(f"{url!r} is no ledger; there are sqlite:///… and dynamodb://…")
 
