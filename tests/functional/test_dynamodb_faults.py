@@ -50,7 +50,7 @@ async def stubborn(proxy: FaultyProxy) -> AsyncIterator[DynamoLedger]:
         pytest.param(answer(500), id="500"),
         pytest.param(answer(503, b"<html>try later</html>"), id="503 from a proxy"),
         pytest.param(answer(200, b"<html>welcome"), id="nonsense"),
-        pytest.param(answer(200, b"{", content_length="9"), id="half an answer"),
+        pytest.param(answer(200, b"{}", content_length="9"), id="half an answer"),
         pytest.param(stay_silent, id="silence"),
         pytest.param(lose_the_answer, id="a reset"),
         pytest.param(dynamodb_error("ThrottlingException"), id="throttled"),
