@@ -219,12 +219,6 @@ class FileRange:
             os.close(self.fd)
             self.fd = -1
 
-    def __enter__(self) -> "FileRange":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     __del__ = close
 
 

@@ -54,11 +54,12 @@ class Broker:
 
 class Later(NamedTuple):
     """An answer that is under way: what it does to the log is ordered already, so the connection
-    may take its next request. The request's memory is in use until all of `under_way` is done,
-    which may be after the reply: a reply does not wait for ever."""
+    may take its next request. `build` makes the answer once all of `under_way` is done or the time
+    is up; the request's memory is in use until all of it is done."""
 
-    reply: Coroutine[Any, Any, Any]
+    build: Callable[[], Any]
     under_way: "Sequence[asyncio.Future[Any]]"
+    timeout_s: float | None = None
 
 
 Answer: TypeAlias = Any

@@ -60,7 +60,8 @@ async def produce(request: Any, context: Context, broker: Broker) -> Later:
             result = _begin(request, entry, found, context, broker)
             pending.append(Pending(topic, entry.index, result))
     under_way = [p.result for p in pending if isinstance(p.result, asyncio.Future)]
-    return Later(_reply(request, pending, under_way), under_way)
+    timeout_s = request.timeout_ms / 1000 if request.timeout_ms > 0 else None
+    return Later(lambda: _response(request, pending), under_way, timeout_s)
 
 
 async def _topic(topic: Any, context: Context, broker: Broker) -> Topic | Refused:
@@ -127,12 +128,7 @@ def _plain(header: BatchHeader) -> BatchHeader:
     return header
 
 
-async def _reply(
-    request: Any, pending: list[Pending], under_way: "list[asyncio.Future[Outcome]]"
-) -> Any:
-    if under_way and not all(future.done() for future in under_way):
-        timeout = request.timeout_ms / 1000 if request.timeout_ms > 0 else None
-        await asyncio.wait(under_way, timeout=timeout)
+def _response(request: Any, pending: list[Pending]) -> Any:
     if request.acks == 0:
         return None
     topics: list[Any] = []

@@ -20,6 +20,9 @@ from pathlib import Path
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
 INLINE_BYTES = 128 * 1024
+"""Larger puts go to a thread."""
+READ_BYTES = 32 * 1024
+"""Smaller pieces are read at once: many of them would be many open files."""
 _NO_UNNAMED_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}
 
 
@@ -104,22 +107,28 @@ class FolderObjects:
 
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
         self.calls["get"] += 1
-        with self._opened(key, start, length) as piece:
-            return piece.read()
+        fd = self._open(key)
+        try:
+            size = os.fstat(fd).st_size - start if length is None else length
+            return os.pread(fd, max(0, size), start)
+        except OSError as error:
+            raise Unavailable(f"read {key}: {error.strerror}") from error
+        finally:
+            os.close(fd)
 
     async def piece(self, key: str, start: int, length: int) -> Piece:
+        if length <= READ_BYTES:
+            return await self.get(key, start, length)
         self.calls["get"] += 1
-        return self._opened(key, start, length)
+        return FileRange(self._open(key), start, length)
 
-    def _opened(self, key: str, start: int, length: int | None) -> FileRange:
+    def _open(self, key: str) -> int:
         try:
-            fd = os.open(self._path(key), os.O_RDONLY)
+            return os.open(self._path(key), os.O_RDONLY)
         except FileNotFoundError:
             raise Missing(key) from None
         except OSError as error:
             raise Unavailable(f"open {key}: {error.strerror}") from error
-        there = max(0, os.fstat(fd).st_size - start)
-        return FileRange(fd, start, there if length is None else min(length, there))
 
     async def delete(self, keys: Sequence[str]) -> None:
         self.calls["delete"] += 1

@@ -17,7 +17,8 @@ class Waiter:
     def __init__(self, wakeups: "LocalWakeups", partitions: list[Partition]) -> None:
         self._wakeups = wakeups
         self._partitions = partitions
-        self._woken = asyncio.Event()
+        self._woken = False
+        self._waiting: asyncio.Future[bool] | None = None
 
     def __enter__(self) -> "Waiter":
         for partition in self._partitions:
@@ -32,15 +33,24 @@ class Waiter:
                 self._wakeups.waiting.pop(partition, None)
 
     def wake(self) -> None:
-        self._woken.set()
+        self._woken = True
+        self._settle(True)
+
+    def _settle(self, woken: bool) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(woken)
 
     async def wait(self, timeout_ms: int) -> bool:
-        try:
-            await asyncio.wait_for(self._woken.wait(), timeout_ms / 1000)
-        except TimeoutError:
-            return False
-        self._woken.clear()
-        return True
+        if not self._woken:
+            loop = asyncio.get_running_loop()
+            self._waiting = loop.create_future()
+            timer = loop.call_later(timeout_ms / 1000, self._settle, False)
+            try:
+                await self._waiting
+            finally:
+                timer.cancel()
+        woken, self._woken = self._woken, False
+        return woken
 
 
 class LocalWakeups:

@@ -5,6 +5,7 @@ import base64
 import fcntl
 import logging
 import os
+import resource
 import secrets
 import signal
 import time
@@ -49,8 +50,15 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
 
+def _allow_many_files() -> None:
+    """Connections and objects that are being sent each hold a file open."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 async def run(settings: Settings, ready: Callable[[str, int, int | None], None]) -> None:
     """Serve until SIGTERM or SIGINT. `ready` is told where, once it is true."""
+    _allow_many_files()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

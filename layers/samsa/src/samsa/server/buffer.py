@@ -10,7 +10,7 @@ that was taken is on lease until its handler is done with it; nothing is moved w
 
 from samsa.wire.errors import DecodeError
 
-SMALL = 32 * 1024
+SMALL = 16 * 1024
 READ_AHEAD = 4 * 1024 * 1024
 PREFIX = 4
 
@@ -69,9 +69,16 @@ class ReceiveBuffer:
             self._start = self._end = 0
 
     def wanted(self) -> int:
-        """The capacity that the next frame needs; 0 if the buffer will do."""
-        size = self.frame_size()
-        return 0 if size is None or size + PREFIX <= self.capacity else capacity_for(size)
+        """The capacity to read on with: 0 if there is room, the present one if what is unread
+        must move to the front first, and more for a large frame or a client that is ahead of us."""
+        size = self.frame_size() or 0
+        if size + PREFIX > self.capacity:
+            return capacity_for(size)
+        if self._end < self.capacity:
+            return 0
+        if self._start > 0 and self.capacity < READ_AHEAD:
+            return 2 * self.capacity
+        return self.capacity
 
     def make_room(self) -> bool:
         """Move what is unread to the front. False if a lease forbids it."""

@@ -11,16 +11,18 @@ store that is slow leaves the buffer full, and then the socket's.
 import asyncio
 import logging
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from samsa.handlers.broker import Answer, Later
 from samsa.handlers.dispatch import answer, encode
-from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.apis import ApiKey
 from samsa.wire.errors import DecodeError
 from samsa.wire.frame import Request, read_request
+from samsa.wire.schema import Segment
 
 from .buffer import SMALL, ReceiveBuffer
 from .logs import event
+from .replies import Replies, Reply
 from .sender import Sender
 
 if TYPE_CHECKING:
@@ -39,12 +41,11 @@ class Connection:
         self._server = server
         self._loop = asyncio.get_running_loop()
         self._buffer = ReceiveBuffer(server.limits.max_frame_bytes)
-        self._sender = Sender(sock)
+        self._sender = Sender(sock, self._abort)
+        self._replies = Replies(self._send_ready, self._memory_free)
         self._reading = False
         self._ended = False
         self._waiter: asyncio.Future[None] | None = None
-        self._tail: asyncio.Task[None] | None = None
-        self._under_way = 0
         self._task: asyncio.Task[None] | None = None
         self._charged = 0
         self._address = server.advertised(sock)
@@ -88,7 +89,7 @@ class Connection:
         self._buffer.filled(count)
         self._server.stats.bytes_in += count
         self._wake()
-        if self._ended and self._task is not None and self._under_way == 0:
+        if self._ended and self._task is not None and not self._replies:
             # A parked request has nobody left to answer.
             self._task.cancel()
 
@@ -113,23 +114,21 @@ class Connection:
             await self._more()
 
     async def _make_room(self) -> None:
-        """Before reading on: room in the buffer, and a larger one if the frame announces it."""
+        """Before reading on: room in the buffer, or a larger one if there is a reason for it."""
         wanted = self._buffer.wanted()
-        if not wanted and len(self._buffer.room()):
+        if not wanted:
             return
-        await self._all_answered()
+        self._read_no_more()
+        await self._replies.all_sent()
         while self._buffer.leases:
             await self._more()
-        if wanted:
-            self._read_no_more()
+        if wanted > self._buffer.capacity:
             await self._resize(wanted)
         else:
             self._buffer.make_room()
 
     async def _resize(self, capacity: int) -> None:
         """Nothing is held while waiting for more, so that two who wait cannot block each other."""
-        if capacity < self._buffer.capacity:
-            self._buffer.replace(capacity)
         self._server.budget.release(self._charged)
         self._charged = 0
         await self._server.budget.acquire(capacity)
@@ -138,7 +137,7 @@ class Connection:
 
     def give_back(self) -> None:
         """Called while idle: let others have the memory of a large buffer."""
-        if self._charged and self._buffer.idle and self._under_way == 0:
+        if self._charged and self._buffer.idle and not self._replies:
             self._buffer.replace(SMALL)
             self._server.budget.release(self._charged)
             self._charged = 0
@@ -153,9 +152,12 @@ class Connection:
                 del frame
                 if self._server.budget.contended:
                     self.give_back()
-            await self._all_answered()
+            await self._replies.all_sent()
+            await self._sender.drained()
         except DecodeError as error:
             event(log, logging.WARNING, "bad request", peer=self.peer, why=str(error))
+            await self._replies.all_sent()
+            await self._sender.drained()
         except (OSError, asyncio.CancelledError):
             pass  # the client has gone, or the server closes
         except Exception:
@@ -166,72 +168,53 @@ class Connection:
     async def _handle(self, frame: memoryview) -> None:
         request = read_request(frame)
         self._server.stats.requests[request.api_key] += 1
-        if request.api_key != ApiKey.PRODUCE or self._under_way >= MOST_UNDER_WAY:
-            await self._all_answered()
+        if request.api_key != ApiKey.PRODUCE or len(self._replies) >= MOST_UNDER_WAY:
+            await self._replies.all_sent()
+        if not self._sender.empty:
+            await self._sender.drained()
         result = await answer(request, self._address, self._server.broker)
         if isinstance(result, Later):
-            self._under_way += 1
-            self._tail = self._loop.create_task(self._answer_later(request, result, self._tail))
+            self._replies.add(request, result)
             return
-        try:
-            await self._send(request, result)
-        finally:
-            self._buffer.release()
+        self._send(request, result)
+        self._buffer.release()
 
-    async def _answer_later(
-        self, request: Request, later: Later, before: "asyncio.Task[None] | None"
-    ) -> None:
+    def _send_ready(self, ready: list[Reply]) -> None:
+        """Several answers at once, in order."""
+        segments: list[Segment] = []
         try:
-            row = await later.reply
-            if before is not None and not before.done():
-                await asyncio.wait([before])
-            await self._send(request, row)
-        except OSError:
-            self._abort()
+            for reply in ready:
+                row = reply.later.build()
+                if row is not None:
+                    segments += encode(reply.request, row)
         except Exception:
-            log.exception("%s failed peer=%s", APIS[request.api_key].name, self.peer)
+            log.exception("produce failed peer=%s", self.peer)
             self._abort()
-        finally:
-            self._under_way -= 1
-            self._release_when_done(later)
+        else:
+            self._write(segments)
 
-    def _release_when_done(self, later: Later) -> None:
-        left = [future for future in later.under_way if not future.done()]
-        if not left:
-            self._buffer.release()
-            self._wake()
-            return
+    def _send(self, request: Request, row: Answer) -> None:
+        if row is not None:
+            self._write(encode(request, row))
 
-        def one_done(_: Any) -> None:
-            if all(future.done() for future in left):
-                self._buffer.release()
-                self._wake()
+    def _write(self, segments: list[Segment]) -> None:
+        self._server.stats.bytes_out += sum(map(len, segments))
+        self._sender.write(segments)
 
-        for future in left:
-            future.add_done_callback(one_done)
-
-    async def _all_answered(self) -> None:
-        if self._tail is not None and not self._tail.done():
-            await asyncio.wait([self._tail])
-        self._tail = None
-
-    async def _send(self, request: Request, row: Answer) -> None:
-        if row is None:
-            return
-        before = self._sender.sent
-        await self._sender.send(encode(request, row))
-        self._server.stats.bytes_out += self._sender.sent - before
+    def _memory_free(self) -> None:
+        self._buffer.release()
+        self._wake()
 
     # The end
 
     @property
     def busy(self) -> bool:
-        return self._under_way > 0 or self._buffer.leases > 0
+        return len(self._replies) > 0 or self._buffer.leases > 0
 
     def finish(self) -> None:
         """Take no further request; what is under way is still answered."""
         self._read_no_more()
-        if self._under_way == 0 and self._task is not None:
+        if not self._replies and self._sender.empty and self._task is not None:
             self._task.cancel()
         else:
             self._wake()
@@ -244,6 +227,7 @@ class Connection:
     def _close(self) -> None:
         self._ended = True
         self._read_no_more()
+        self._sender.close()
         self._socket.close()
         self._server.budget.release(self._charged)
         self._charged = 0

@@ -1,9 +1,14 @@
-"""Sending a response: bytes with sendmsg, files with sendfile, nothing joined or copied."""
+"""Sending answers: bytes with sendmsg, files with sendfile, nothing joined or copied.
+
+What the socket does not take at once waits here, and goes on when it can be written to again. Who
+writes asks `drained` before making more: a client that does not read is not answered further.
+"""
 
 import asyncio
 import os
 import socket
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 
 from samsa.ports import FileRange, Piece
 
@@ -12,62 +17,86 @@ MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 
 
 class Sender:
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, broken: Callable[[], None]) -> None:
         self._socket = sock
         self._fd = sock.fileno()
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[memoryview | FileRange] = deque()
+        self._broken = broken
+        self._waits_for_socket = False
+        self._drained: asyncio.Future[None] | None = None
         self.sent = 0
 
-    async def send(self, segments: Sequence[Piece]) -> None:
-        """Raises OSError when the peer is gone."""
-        run: list[memoryview] = []
+    def write(self, segments: Sequence[Piece]) -> None:
         for segment in segments:
             if isinstance(segment, FileRange):
-                if run:
-                    await self._send_bytes(run, MORE_FOLLOWS)
-                    run = []
-                await self._send_file(segment)
+                self._queue.append(segment)
             elif len(segment):
-                run.append(memoryview(segment))
-        if run:
-            await self._send_bytes(run, 0)
+                self._queue.append(memoryview(segment))
+        if not self._waits_for_socket:
+            self._pump()
 
-    async def _send_bytes(self, run: list[memoryview], flags: int) -> None:
-        while run:
-            try:
-                count = self._socket.sendmsg(run[:SEGMENTS_AT_ONCE], [], flags)
-            except (BlockingIOError, InterruptedError):
-                await self._writable()
-                continue
-            self.sent += count
-            while run and count >= len(run[0]):
-                count -= len(run.pop(0))
-            if count:
-                run[0] = run[0][count:]
+    @property
+    def empty(self) -> bool:
+        return not self._queue
 
-    async def _send_file(self, part: FileRange) -> None:
-        position, left = part.start, part.length
-        while left:
-            try:
-                count = os.sendfile(self._fd, part.fd, position, left)
-            except (BlockingIOError, InterruptedError):
-                await self._writable()
-                continue
+    async def drained(self) -> None:
+        if self._queue:
+            self._drained = self._loop.create_future()
+            await self._drained
+
+    def _pump(self) -> None:
+        try:
+            while self._queue:
+                if isinstance(self._queue[0], FileRange):
+                    self._send_file(self._queue[0])
+                else:
+                    self._send_bytes()
+        except (BlockingIOError, InterruptedError):
+            if not self._waits_for_socket:
+                self._waits_for_socket = True
+                self._loop.add_writer(self._fd, self._pump)
+            return
+        except OSError:
+            self.close()
+            self._broken()
+            return
+        self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
+        if self._waits_for_socket:
+            self._waits_for_socket = False
+            self._loop.remove_writer(self._fd)
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+
+    def _send_bytes(self) -> None:
+        run: list[memoryview] = []
+        for segment in self._queue:
+            if isinstance(segment, FileRange) or len(run) == SEGMENTS_AT_ONCE:
+                break
+            run.append(segment)
+        flags = MORE_FOLLOWS if len(run) < len(self._queue) else 0
+        count = self._socket.sendmsg(run, [], flags)
+        self.sent += count
+        for segment in run:
+            if count < len(segment):
+                self._queue[0] = segment[count:]
+                return
+            count -= len(segment)
+            self._queue.popleft()
+
+    def _send_file(self, part: FileRange) -> None:
+        while part.length:
+            count = os.sendfile(self._fd, part.fd, part.start, part.length)
             if count == 0:
                 raise OSError("an object is shorter than its extent says")
             self.sent += count
-            position += count
-            left -= count
+            part.start += count
+            part.length -= count
+        self._queue.popleft()
+        part.close()
 
-    async def _writable(self) -> None:
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[None] = loop.create_future()
-        loop.add_writer(self._fd, _set, ready)
-        try:
-            await ready
-        finally:
-            loop.remove_writer(self._fd)
-
-
-def _set(ready: "asyncio.Future[None]") -> None:
-    if not ready.done():
-        ready.set_result(None)
+    def close(self) -> None:
+        self._queue.clear()
+        self._stop_waiting()
