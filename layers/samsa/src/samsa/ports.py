@@ -229,6 +229,8 @@ class Objects(Protocol):
     """S3, a folder, or memory. Keys look like paths."""
 
     calls: dict[str, int]
+    far: bool
+    """Whether pieces come over a network, and so take memory while they are sent."""
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         """Store the parts, joined, unless the key exists. False: it existed; nothing written."""

@@ -20,6 +20,8 @@ PAST_THE_END = "416 Range Not Satisfiable"
 class S3Objects:
     """`timeout_s` is for one request, its body included. Retries begin only within that time."""
 
+    far = True
+
     def __init__(
         self,
         bucket: str,

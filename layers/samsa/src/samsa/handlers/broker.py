@@ -9,6 +9,7 @@ from samsa.log.core import Log
 from samsa.log.stores import Stores
 from samsa.wire.apis import ApiKey
 
+from .budget import Budget
 from .catalog import Catalog, CatalogRules
 
 NODE_ID = 0
@@ -23,6 +24,8 @@ class Rules:
     auto_create_topics: bool = True
     max_fetch_bytes: int = 55 * 1024 * 1024
     max_decompressed_bytes: int = 128 * 1024 * 1024
+    max_answer_memory: int = 256 * 1024 * 1024
+    """For the records of all fetches that are being answered from a store that is far away."""
 
 
 class Context(NamedTuple):
@@ -41,11 +44,13 @@ class Broker:
     rules: Rules = field(default_factory=Rules)
     log: Log = field(init=False)
     catalog: Catalog = field(init=False)
+    answer_memory: Budget = field(init=False)
     producer_ids: range = range(0)
     """Ids that were taken from the ledger and not given out yet."""
 
     def __post_init__(self) -> None:
         self.log = Log(self.stores)
+        self.answer_memory = Budget(self.rules.max_answer_memory)
         self.catalog = Catalog(
             self.stores,
             CatalogRules(self.rules.default_partitions, self.rules.auto_create_topics),
@@ -62,8 +67,15 @@ class Later(NamedTuple):
     timeout_s: float | None = None
 
 
+class Held(NamedTuple):
+    """An answer that holds memory until it has been sent."""
+
+    row: Any
+    release: Callable[[], None]
+
+
 Answer: TypeAlias = Any
-"""A response row; None for no response at all; or Later."""
+"""A response row; None for no response at all; Later; or Held."""
 Handler: TypeAlias = Callable[[Any, Context, Broker], Coroutine[Any, Any, Answer]]
 
 HANDLERS: dict[int, Handler] = {}

@@ -19,7 +19,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.fetch import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import Broker, Context, handles
+from .broker import Broker, Context, Held, handles
 from .configs import Refused
 from .legacy_fetch import LAST_WITH_MESSAGE_SETS, message_set
 from .reads import Read, resolve, trim
@@ -39,8 +39,15 @@ async def fetch(request: Any, context: Context, broker: Broker) -> Any:
     ]
     most = min(request.max_bytes, broker.rules.max_fetch_bytes)
     await _wait_for_data(request, reads, most, broker)
-    await _load_all(reads, context, most, broker)
-    return _response(request, reads)
+    trim(reads, most)
+    size = sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.far else 0
+    await broker.answer_memory.acquire(size)
+    try:
+        await _load_all(reads, context, most, broker)
+        return Held(_response(request, reads), lambda: broker.answer_memory.release(size))
+    except BaseException:
+        broker.answer_memory.release(size)
+        raise
 
 
 async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Broker) -> None:
@@ -81,7 +88,6 @@ async def _watch_all(reads: list[Read], broker: Broker) -> bool:
 
 
 async def _load_all(reads: list[Read], context: Context, most: int, broker: Broker) -> None:
-    trim(reads, most)
     if len(reads) == 1:
         await _load(reads[0], context, most, broker)
     else:

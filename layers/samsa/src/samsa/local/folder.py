@@ -27,6 +27,8 @@ _NO_UNNAMED_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}
 
 
 class FolderObjects:
+    far = False
+
     def __init__(self, root: str, fsync: bool = False, threads: int = 4) -> None:
         self.calls: dict[str, int] = defaultdict(int)
         self._root = str(Path(root).absolute())

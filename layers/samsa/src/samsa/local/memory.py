@@ -7,6 +7,8 @@ from samsa.ports import Buffer, Missing, Piece
 
 
 class MemoryObjects:
+    far = False
+
     def __init__(self) -> None:
         self.calls: dict[str, int] = defaultdict(int)
         self._objects: dict[str, bytes] = {}

@@ -205,13 +205,17 @@ class Producers:
                 lambda: self._reader.batch_at(partition, entry.base, entry.slot)
             )
         except Missing:
-            return Fate.FILLED if await self._in_log(partition, entry) else Fate.AGED
-        ours = (header.producer_id, header.producer_epoch, entry.first)
-        same = (stored.producer_id, stored.producer_epoch, stored.base_sequence) == ours
+            same = False
+        else:
+            ours = (header.producer_id, header.producer_epoch, entry.first)
+            same = (stored.producer_id, stored.producer_epoch, stored.base_sequence) == ours
+        if not await self._in_log(partition, entry):
+            return Fate.AGED  # once it is swept, someone slow may put anything there
         return Fate.STORED if same else Fate.FILLED
 
     async def _in_log(self, partition: Partition, entry: Entry) -> bool:
-        return entry.base >= (await self._stores.ledger.head(partition)).log_start
+        head = await self._stores.insist(lambda: self._stores.ledger.head(partition))
+        return entry.base >= head.log_start
 
     async def bind(
         self, partition: Partition, planned: dict[int, Planned], bases: dict[int, int], slot: int

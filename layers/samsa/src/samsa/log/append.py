@@ -144,7 +144,7 @@ class Appender:
         """The put was refused: by an earlier try of ours whose answer was lost, or by a fence."""
         own = layout.first_own
         if own is None:
-            return True
+            return False  # nothing is lost; and who closes the slot will see how it was filled
         try:
             data = await self._stores.insist(lambda: self._stores.objects.get(key))
         except Missing:

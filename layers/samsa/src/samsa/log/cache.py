@@ -23,6 +23,7 @@ class TailCache:
         self._size = 0
         self._loading: dict[str, asyncio.Future[bytes]] = {}
         self.calls = objects.calls
+        self.far = objects.far
 
     def _keep(self, key: str, data: bytes) -> None:
         if key in self._held or len(data) > self._max_bytes // 4:

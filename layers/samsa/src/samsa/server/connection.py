@@ -13,7 +13,7 @@ import logging
 import socket
 from typing import TYPE_CHECKING
 
-from samsa.handlers.broker import Answer, Later
+from samsa.handlers.broker import Answer, Held, Later
 from samsa.handlers.dispatch import answer, encode
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import DecodeError
@@ -52,7 +52,6 @@ class Connection:
 
     def start(self) -> None:
         self.last_active = self._loop.time()
-        self._read_on()
         self._task = self._loop.create_task(self._serve())
 
     @property
@@ -176,7 +175,10 @@ class Connection:
         if isinstance(result, Later):
             self._replies.add(request, result)
             return
-        self._send(request, result)
+        if isinstance(result, Held):
+            await self._send_held(request, result)
+        else:
+            self._send(request, result)
         self._buffer.release()
 
     def _send_ready(self, ready: list[Reply]) -> None:
@@ -196,6 +198,13 @@ class Connection:
     def _send(self, request: Request, row: Answer) -> None:
         if row is not None:
             self._write(encode(request, row))
+
+    async def _send_held(self, request: Request, held: Held) -> None:
+        try:
+            self._send(request, held.row)
+            await self._sender.drained()
+        finally:
+            held.release()
 
     def _write(self, segments: list[Segment]) -> None:
         self._server.stats.bytes_out += sum(map(len, segments))

@@ -6,8 +6,8 @@ import socket
 from dataclasses import dataclass, field
 
 from samsa.handlers.broker import Broker
+from samsa.handlers.budget import Budget
 
-from .budget import Budget
 from .connection import Connection
 from .logs import event
 from .stats import Stats

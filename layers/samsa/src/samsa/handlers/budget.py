@@ -1,4 +1,4 @@
-"""Memory for requests, in all: who wants a larger buffer waits until there is room for it."""
+"""Memory for requests or for answers, in all: who wants more waits until there is room for it."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,11 @@ class Budget:
         return bool(self._waiting)
 
     async def acquire(self, size: int) -> None:
-        """In the order of asking, so that a large request is not starved by small ones."""
+        """In the order of asking, so that a large request is not starved by small ones.
+
+        What is more than all there is waits until nobody holds anything.
+        """
+        size = min(size, self.total)
         if not self._waiting and size <= self.left:
             self.left -= size
             return
@@ -29,7 +33,7 @@ class Budget:
             raise
 
     def release(self, size: int) -> None:
-        self.left += size
+        self.left += min(size, self.total)
         while self._waiting:
             wanted, turn = self._waiting[0]
             if turn.cancelled():
