@@ -32,8 +32,9 @@ def test_one_byte_over_the_limit_is_too_much(codec):
 @pytest.mark.parametrize("codec", PACKED)
 def test_nothing_fits_into_a_limit_of_nothing(codec):
     assert decompress(codec, compress(codec, b""), limit=0) == b""
-    with pytest.raises(CorruptBatch):
-        decompress(codec, PACKED[codec], limit=0)
+    for plain in (b"x", PLAIN):
+        with pytest.raises(CorruptBatch):
+            decompress(codec, compress(codec, plain), limit=0)
 
 
 @pytest.mark.parametrize("codec", PACKED)
@@ -129,7 +130,9 @@ def test_a_header_with_a_content_size_is_mended_behind_it():
     assert decompress(Codec.LZ4, lz4.mend(broken), limit=3) == b"abc"
 
 
-@pytest.mark.parametrize("frame", [b"", b"\x04\x22\x4d\x18\x60\x40", b"not lz4 at all"])
+@pytest.mark.parametrize(
+    "frame", [b"", b"\x04\x22\x4d\x18\x60\x40", b"\x04\x22\x4d\x18\x68\x40\x82", b"no lz4 at all"]
+)
 def test_what_is_no_lz4_frame_cannot_be_mended(frame):
     with pytest.raises(CorruptBatch):
         lz4.mend(frame)

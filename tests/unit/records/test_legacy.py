@@ -14,9 +14,11 @@ from samsa.records import (
     build,
     filler,
     lz4,
+    read_header,
     records,
     validate,
 )
+from samsa.records.batch import seal
 from samsa.records.compression import compress
 from samsa.records.header import CONTROL, LOG_APPEND_TIME
 from samsa.records.legacy import from_batches, is_legacy, to_batch
@@ -88,6 +90,11 @@ def test_a_wrapper_with_log_append_time_gives_it_to_all_inside():
     assert [record.timestamp for record in given] == [9, 9]
 
 
+def test_magic_0_knows_no_log_append_time():
+    inner = message(1, b"a", timestamp=1)
+    assert converted(wrapper(0, Codec.GZIP, inner, attributes=LOG_APPEND_TIME))[0].timestamp == 1
+
+
 def test_the_wrong_lz4_checksum_of_old_java_clients_is_read_in_magic_0_only():
     frame = bytearray(compress(Codec.LZ4, message(0, b"inside")))
     frame[6] = lz4.header_checksum(bytes(frame[:6]))
@@ -131,7 +138,7 @@ WRONG: dict[str, tuple[bytes, type[RecordError]]] = {
     "a value past the end": (framed(b"\x00\x00" + sized(b"") + b"\0\0\0\x09v"), CorruptBatch),
     "bytes after the value": (framed(b"\x00\x00" + sized(b"") + sized(b"") + b"x"), CorruptBatch),
     "a wrapper without a value": (message(1, None, attributes=Codec.GZIP), InvalidRecord),
-    "a wrapper around nothing": (wrapper(1, Codec.GZIP, b""), InvalidRecord),
+    "a wrapper around nothing": (message(1, b"") + wrapper(1, Codec.GZIP, b""), InvalidRecord),
     "a wrapper around a cut message": (wrapper(1, Codec.GZIP, message(1, b"")[:-1]), CorruptBatch),
     "a wrapper of garbage": (message(1, b"garbage", attributes=Codec.GZIP), CorruptBatch),
     "two layers": (
@@ -151,6 +158,12 @@ WRONG: dict[str, tuple[bytes, type[RecordError]]] = {
 def test_a_message_set_may_not_hold(message_set, error):
     with pytest.raises(error):
         to_batch(message_set)
+
+
+def test_a_negative_size_does_not_count_from_the_end():
+    body, tail = message(1, b"")[12:], message(1, b"")
+    with pytest.raises(CorruptBatch, match="longer"):
+        to_batch(struct.pack(">qi", 0, -12 - len(tail)) + body + tail)
 
 
 def test_all_wrappers_share_one_limit():
@@ -179,6 +192,13 @@ def test_records_below_the_start_fillers_and_control_batches_are_left_out(magic)
     assert values == [b"value", b"last"]
     assert struct.unpack_from(">q", message_set, 0) == (2,)
     assert from_batches(log, magic, 9, None) == b""
+
+
+def test_a_batch_below_the_start_is_not_even_unpacked():
+    garbage = seal(read_header(BATCH), b"garbage")
+    with pytest.raises(CorruptBatch):
+        from_batches(garbage, 1, 2)
+    assert from_batches(garbage, 1, 3) == b""
 
 
 def test_log_append_time_is_marked_in_magic_1():

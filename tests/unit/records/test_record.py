@@ -82,9 +82,9 @@ def test_a_batch_is_not_built_from_times_too_far_apart():
 
 
 @pytest.mark.parametrize("missing", [1, 100, len(BATCH) - HEADER_SIZE, len(BATCH) - 1])
-def test_a_cut_batch_is_corrupt(missing):
+def test_a_cut_batch_is_corrupt_before_anything_is_read_from_it(missing):
     with pytest.raises(CorruptBatch):
-        list(records(BATCH[:-missing]))
+        records(BATCH[:-missing])
 
 
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD])
@@ -115,6 +115,7 @@ CONTRADICTIONS = {
     "a time past all times": one(b"\x00" + varint(2**63 - 1) + b"\x00\x01\x01\x00"),
     "one record too many": holding(BATCH[HEADER_SIZE:], count=2),
     "one record too few": holding(BATCH[HEADER_SIZE:], count=4),
+    "a negative count of nothing": holding(b"", count=-1),
     "a negative count": holding(BATCH[HEADER_SIZE:], count=-1),
     "fewer offsets than records": holding(BATCH[HEADER_SIZE:], count=3, last_offset_delta=1),
     "negative offsets": holding(BATCH[HEADER_SIZE:], count=3, last_offset_delta=-2),
@@ -126,6 +127,13 @@ CONTRADICTIONS = {
 def test_a_batch_that_contradicts_itself_is_corrupt(batch):
     with pytest.raises(CorruptBatch):
         list(records(batch))
+
+
+def test_a_record_that_runs_past_the_end_is_not_handed_out_cut():
+    body = EMPTY + varint(1) + varint(1) + b"n" + varint(99) + b"cut"
+    found = records(holding(varint(len(body) + 96) + body))
+    with pytest.raises(CorruptBatch):
+        next(found)
 
 
 def test_two_records_cannot_have_one_offset():
@@ -160,6 +168,13 @@ def test_the_first_record_at_or_after_a_time_is_found(timestamp, found):
         + build([Record(12, 2000, None, b"z")], base_offset=12)
     )
     assert first_at_or_after(log, timestamp) == found
+
+
+def test_a_batch_that_is_too_old_is_not_even_unpacked():
+    garbage = holding(b"garbage", max_timestamp=50)
+    with pytest.raises(CorruptBatch):
+        first_at_or_after(garbage + BATCH, 50)
+    assert first_at_or_after(garbage + BATCH, 51) == (0, 1000)
 
 
 def test_a_time_is_looked_up_from_an_offset_on():
