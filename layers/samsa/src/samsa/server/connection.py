@@ -92,6 +92,11 @@ class Connection:
             # A parked request has nobody left to answer.
             self._task.cancel()
 
+    def look(self) -> None:
+        """uvloop no longer watches a socket on which data and a reset came together: ask it."""
+        if self._reading:
+            self._readable()
+
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)

@@ -104,6 +104,7 @@ class Server:
             await asyncio.sleep(min(IDLE_CHECK_S, self.limits.idle_timeout_s / 2))
             now = loop.time()
             for connection in list(self.connections):
+                connection.look()
                 quiet = now - connection.last_active
                 if quiet > self.limits.idle_timeout_s and not connection.busy:
                     event(log, logging.INFO, "idle connection closed", peer=connection.peer)
