@@ -26,6 +26,10 @@ class Unavailable(Exception):
     """A store is down, throttled or slow: nothing is known about the call. Retriable."""
 
 
+class Misconfigured(Unavailable):
+    """A store refuses us until somebody mends the set-up: no such table, no permission."""
+
+
 class UnknownPartition(Exception):
     """The ledger has no such partition (any more)."""
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from samsa.aws.items import Item
-from samsa.ports import Unavailable
+from samsa.ports import Misconfigured, Unavailable
 
 TRANSIENT = frozenset(
     {
@@ -20,6 +20,16 @@ TRANSIENT = frozenset(
         "ThrottlingException",
         "TransactionConflictException",
         "TransactionInProgressException",
+    }
+)
+SET_UP = frozenset(
+    {
+        "AccessDeniedException",
+        "ExpiredTokenException",
+        "InvalidSignatureException",
+        "MissingAuthenticationTokenException",
+        "ResourceNotFoundException",
+        "UnrecognizedClientException",
     }
 )
 TRANSIENT_CANCELLATIONS = frozenset(
@@ -54,10 +64,12 @@ def named_errors(operation: str) -> Iterator[None]:
         ResponseParserError,
     ) as error:
         raise Unavailable(f"DynamoDB {operation}: {error}") from error
+    except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError) as error:
+        raise Misconfigured(f"DynamoDB {operation}: {error}") from error
 
 
 def named(operation: str, response: dict[str, Any]) -> Exception | None:
-    """None for what is neither a failed condition nor likely to pass: a bug or a bad set-up."""
+    """None for what is neither a failed condition, nor likely to pass, nor a bad set-up: a bug."""
     code = str(response.get("Error", {}).get("Code"))
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     reasons = {str(reason.get("Code")) for reason in response.get("CancellationReasons", [])}
@@ -67,4 +79,6 @@ def named(operation: str, response: dict[str, Any]) -> Exception | None:
         return ConditionFailed()
     if code in TRANSIENT or status >= 500 or reasons & TRANSIENT_CANCELLATIONS:
         return Unavailable(f"DynamoDB {operation}: {code} {status}")
+    if code in SET_UP:
+        return Misconfigured(f"DynamoDB {operation}: {code}: {response['Error'].get('Message')}")
     return None

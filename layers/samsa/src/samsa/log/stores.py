@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from samsa.ports import Clock, Ledger, Objects, Partition, Unavailable, Wakeups
+from samsa.ports import Clock, Ledger, Misconfigured, Objects, Partition, Unavailable, Wakeups
 
 T = TypeVar("T")
 
@@ -41,6 +41,8 @@ class Stores:
         for attempt in range(1, self.limits.attempts):
             try:
                 return await call()
+            except Misconfigured:
+                raise
             except Unavailable:
                 await asyncio.sleep(self.limits.backoff_ms * 2 ** (attempt - 1) / 1000)
         return await call()
