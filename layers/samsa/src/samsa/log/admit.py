@@ -70,7 +70,7 @@ _REFUSALS = {
     Verdict.OUT_OF_ORDER: Refusal.OUT_OF_ORDER,
     Verdict.STALE_EPOCH: Refusal.STALE_EPOCH,
     Verdict.UNKNOWN: Refusal.UNKNOWN_PRODUCER,
-    Verdict.REPEATED: Refusal.TRY_AGAIN,
+    Verdict.LATER: Refusal.TRY_AGAIN,
 }
 
 

@@ -49,7 +49,7 @@ class Verdict(Enum):
     OUT_OF_ORDER = "not the next in order"
     STALE_EPOCH = "an older epoch of the producer"
     UNKNOWN = "nothing is known of the producer"
-    REPEATED = "the same batch twice in one slot"
+    LATER = "must wait for what it shares its slot with"
 
 
 @dataclass(slots=True)
@@ -92,12 +92,14 @@ def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
         return Verdict.NEXT if header.base_sequence == 0 else Verdict.UNKNOWN
     if header.producer_epoch < draft.epoch:
         return Verdict.STALE_EPOCH
+    if header.producer_epoch > draft.epoch and draft.new:
+        return Verdict.LATER
     if header.producer_epoch > draft.epoch:
         return Verdict.NEXT if header.base_sequence == 0 else Verdict.OUT_OF_ORDER
     if draft.find(header):
         return Verdict.DUPLICATE
     if any(header.base_sequence == other.base_sequence for other in draft.new):
-        return Verdict.REPEATED
+        return Verdict.LATER
     expected = draft.next_sequence()
     return Verdict.NEXT if header.base_sequence == expected else Verdict.OUT_OF_ORDER
 
