@@ -92,16 +92,20 @@ def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
         return Verdict.NEXT if header.base_sequence == 0 else Verdict.UNKNOWN
     if header.producer_epoch < draft.epoch:
         return Verdict.STALE_EPOCH
-    if header.producer_epoch > draft.epoch and draft.new:
+    if _must_wait(draft, header):
         return Verdict.LATER
     if header.producer_epoch > draft.epoch:
         return Verdict.NEXT if header.base_sequence == 0 else Verdict.OUT_OF_ORDER
     if draft.find(header):
         return Verdict.DUPLICATE
-    if any(header.base_sequence == other.base_sequence for other in draft.new):
-        return Verdict.LATER
     expected = draft.next_sequence()
     return Verdict.NEXT if header.base_sequence == expected else Verdict.OUT_OF_ORDER
+
+
+def _must_wait(draft: Draft, header: BatchHeader) -> bool:
+    """One slot holds a batch once, and batches of one epoch."""
+    newer = header.producer_epoch > draft.epoch
+    return any(newer or header.base_sequence == other.base_sequence for other in draft.new)
 
 
 def accept(draft: Draft | None, header: BatchHeader) -> Draft:
