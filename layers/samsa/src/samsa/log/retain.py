@@ -75,11 +75,10 @@ class Retainer:
             return
         now = self._stores.clock.now_ms()
         await self._stores.ledger.drop_extents(partition, head.log_start)
-        seen = self._moved.get(partition)
-        if seen is None or seen[0] != head.log_start:
+        passed, since = self._moved.setdefault(partition, (head.log_start, now))
+        if now - since >= self._stores.limits.sweep_grace_ms:
+            await self._delete_below(partition, passed)
             self._moved[partition] = (head.log_start, now)
-        if seen is not None and now - seen[1] >= self._stores.limits.sweep_grace_ms:
-            await self._delete_below(partition, seen[0])
 
     async def _delete_below(self, partition: Partition, log_start: int) -> None:
         """Only what ends at or below log_start: a slot that reaches over it is still read."""
