@@ -21,7 +21,7 @@ class TailCache:
         self._max_bytes = max_bytes
         self._held: OrderedDict[str, bytes] = OrderedDict()
         self._size = 0
-        self._loading: dict[str, asyncio.Future[bytes]] = {}
+        self._loading: dict[str, asyncio.Task[bytes]] = {}
         self.calls = objects.calls
         self.far = objects.far
 
@@ -59,22 +59,22 @@ class TailCache:
         return memoryview(data)[start : start + length]
 
     async def _load(self, key: str) -> bytes:
-        """Fetch an object once, however many readers want it now."""
-        if key in self._loading:
-            return await asyncio.shield(self._loading[key])
-        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._loading[key] = future
-        try:
-            data = bytes(await self._objects.get(key))
-        except BaseException as error:
-            future.set_exception(error)
-            future.exception()  # it is raised here; the others who wait get it too
-            raise
-        finally:
-            del self._loading[key]
-        future.set_result(data)
+        """Fetch an object once, however many readers want it now; none of them can call it off."""
+        task = self._loading.get(key)
+        if task is None:
+            task = self._loading[key] = asyncio.get_running_loop().create_task(self._fetch(key))
+            task.add_done_callback(lambda done: self._loaded(key, done))
+        return await asyncio.shield(task)
+
+    async def _fetch(self, key: str) -> bytes:
+        data = bytes(await self._objects.get(key))
         self._keep(key, data)
         return data
+
+    def _loaded(self, key: str, task: "asyncio.Task[bytes]") -> None:
+        del self._loading[key]
+        if not task.cancelled():
+            task.exception()  # those who still wait get it; perhaps there are none
 
     async def delete(self, keys: Sequence[str]) -> None:
         for key in keys:
