@@ -26,7 +26,7 @@ def actors(world: "World") -> Cast:
           for n in range(setting.grouped)),
         *(SingleWriter(world, f"single {n}", rng.choice(partitions), rng.randint(3, 5))
           for n in range(setting.single)),
-        *(IdempotentProducer(world, 7 + n, rng.choice(partitions), rng.randint(4, 9))
+        *(IdempotentProducer(world, 7 + n, rng.choice(partitions), rng.randint(5, 10))
           for n in range(setting.idempotent)),
     ]
     others = [

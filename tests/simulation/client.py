@@ -27,8 +27,8 @@ class Client:
     def __init__(self, world: "World", name: str) -> None:
         self.world = world
         self.name = name
-        self._patience = world.rng.choice((0.3, 2, 10))
-        self._think = world.rng.choice((0.02, 0.5, 1.5))
+        self._patience = world.rng.choice((0.1, 0.3, 2, 10))
+        self._think = world.rng.choice((0.02, 0.3, 1.0))
 
     async def think(self, longest: float | None = None) -> None:
         await asyncio.sleep(self.world.rng.random() * (longest or self._think))

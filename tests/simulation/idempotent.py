@@ -48,6 +48,7 @@ class IdempotentProducer(Client):
         self._id = producer_id
         self._partition = partition
         self._epoch = 0
+        self._hesitates = world.rng.choice((0.1, 0.3, 0.9))
         self._forgotten = False
         self._offsets: dict[int, int] = {}
         self._items = deque(Item(n, world.rng.choice((1, 1, 2, 3))) for n in range(batches))
@@ -93,7 +94,7 @@ class IdempotentProducer(Client):
         sent = in_flight[-1][0].number if in_flight else -1
         for item in list(islice(self._items, IN_FLIGHT)):
             if item.number > sent and not item.acked:
-                if self.world.rng.random() < 0.3:
+                if self.world.rng.random() < self._hesitates:
                     await self.think()
                 future = process.log.append(self._partition, sendable(item.data))
                 in_flight.append((item, future))

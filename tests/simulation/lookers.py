@@ -103,8 +103,9 @@ class Fencer(Client):
 
 class Janitor(Client):
     async def run(self) -> None:
+        rest = self.world.rng.choice((0.2, 0.8))
         while not self.world.finished:
-            await self.think(0.6)
+            await self.think(rest)
             process = await self.world.pick()
             partition = self.world.rng.choice(self.world.partitions)
             work = process.log.retainer.retain(partition, self.world.setting.retention)
@@ -128,8 +129,7 @@ class Inspector(Reader):
         self.world.judged(lambda: complete(self._partition, self.offset))
 
     async def _next(self, process: Process) -> None:
-        """Without any excuse: the sky is clear and the janitors are home."""
-        plan, pieces = await fetch(process.log, self._partition, self.offset, 1_000)
+        """Without any excuse: the sky is clear and everyone else has gone home."""
         before = self.offset
-        self._took(plan, pieces)
+        self._took(*await fetch(process.log, self._partition, before, 1_000))
         self.world.require(self.offset > before, f"a reader does not get past {before}")

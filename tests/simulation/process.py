@@ -21,6 +21,7 @@ from .weather import Fault
 if TYPE_CHECKING:
     from .world import World
 
+SEVERAL_STEPS = {"confirm", "delete"}
 STEP_S = 0.004
 CACHED_BYTES = 2_000
 
@@ -57,8 +58,8 @@ class Process:
 
     async def call(self, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         world = self.world
-        await self._pause()
-        fault = world.weather.fault(world.rng, inspect.isgeneratorfunction(method))
+        await self._pause(name)
+        fault = world.weather.fault(world.rng, name, name in SEVERAL_STEPS)
         if fault is Fault.REFUSED or fault is Fault.LATE:
             world.note(self.name, name, args, fault)
             if fault is Fault.LATE:
@@ -69,7 +70,7 @@ class Process:
             answer = await self._step_by_step(name, answer, fault)
         if fault is Fault.CRASH:
             self.crash()
-        await self._pause()
+        await self._pause(name)
         if fault is Fault.LOST:
             raise Unavailable(fault.value)
         return answer
@@ -81,19 +82,18 @@ class Process:
                 return answer
             if fault is Fault.TORN and self.world.rng.random() < 0.5:
                 self.crash()
-            await self._pause()
+            await self._pause(name)
             if fault is Fault.TORN:
                 raise Unavailable(fault.value)
 
-    async def _pause(self) -> None:
+    async def _pause(self, name: str) -> None:
         turn = self.world.loop.create_future()
-        self.world.loop.call_later(self._delay(), self._go_on, turn)
+        self.world.loop.call_later(self._delay(name), self._go_on, turn)
         await turn
 
-    def _delay(self) -> float:
+    def _delay(self, name: str) -> float:
         world = self.world
-        draw = world.rng.random()
-        if draw < world.weather.sleep and not world.weather.calm:
+        if world.weather.sleeps(world.rng, name):
             return world.setting.fence_after_ms / 1000 * world.rng.uniform(0.5, 8)
         return world.rng.random() * self._pace
 
@@ -124,6 +124,8 @@ class Door:
 
 
 class ObjectsDoor(Door):
+    far = True
+
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         method = self._store.put_if_absent
         done: bool = await self._process.call("put_if_absent", method, (key, b"".join(parts)))

@@ -41,7 +41,7 @@ class Setting:
             readers=rng.choice((1, 2)),
             fencers=rng.choice((0, 1)),
             janitors=janitors,
-            retention=Retention(max_bytes=rng.choice((100, 400, 900)) if janitors else 0),
+            retention=Retention(max_bytes=rng.choice((1, 100, 400)) if janitors else 0),
             limits=Limits(
                 fence_after_ms=rng.choice((300, 1_000)),
                 slot_bytes=rng.choice((150, 400, 100_000)),
@@ -49,7 +49,7 @@ class Setting:
                 attempts=rng.choice((2, 4, 6)),
                 backoff_ms=20,
                 objects_per_read=rng.choice((2, 256)),
-                sweep_grace_ms=rng.choice((0, 200, 1_000)),
+                sweep_grace_ms=rng.choice((0, 0, 200, 1_000)),
             ),
             storm_s=rng.choice((5, 15)),
         )

@@ -17,6 +17,22 @@ class Fault(Enum):
     TORN = "unavailable between two steps"
 
 
+CALLS = (
+    "reserve",
+    "bind",
+    "put_if_absent",
+    "confirm",
+    "head",
+    "extents",
+    "get",
+    "producer",
+    "index",
+    "advance_start",
+    "drop_extents",
+    "delete",
+)
+
+
 @dataclass
 class Weather:
     refused: float
@@ -25,6 +41,10 @@ class Weather:
     crash: float
     torn: float
     sleep: float
+    brittle: str
+    """The call that fails far more often than the others."""
+    sleepy: frozenset[str]
+    """The calls that take far longer than the others."""
     crashes_left: int
     calm: bool = False
 
@@ -39,14 +59,16 @@ class Weather:
             late=sometimes(0.01, 0.05),
             crash=sometimes(0.005, 0.02),
             torn=sometimes(0.1, 0.4),
-            sleep=rng.choice((0.0, 0.01, 0.03, 0.06)),
+            sleep=rng.choice((0.0, 0.01, 0.03)),
+            brittle=rng.choice((*CALLS, "")),
+            sleepy=frozenset(rng.sample(CALLS, rng.choice((0, 1, 2)))),
             crashes_left=3,
         )
 
-    def fault(self, rng: Random, steps: bool) -> Fault | None:
+    def fault(self, rng: Random, name: str, steps: bool) -> Fault | None:
         if self.calm:
             return None
-        draw = rng.random()
+        draw = rng.random() / (5 if name == self.brittle else 1)
         for fault, chance in (
             (Fault.REFUSED, self.refused),
             (Fault.LOST, self.lost),
@@ -59,3 +81,7 @@ class Weather:
                 return fault
             draw -= chance
         return None
+
+    def sleeps(self, rng: Random, name: str) -> bool:
+        chance = 0.25 if name in self.sleepy else self.sleep
+        return not self.calm and rng.random() < chance

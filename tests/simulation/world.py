@@ -26,6 +26,8 @@ from .weather import Fault, Weather
 
 T = TypeVar("T")
 EXPECTED = (Unavailable, Missing, UnknownPartition)
+LONGEST_SLEEP = 8
+"""In times of fence_after."""
 HEAL_S = 300
 TOO_MANY_EVENTS = 60_000
 
@@ -215,11 +217,17 @@ class World:
         await self._within(writers, "a writer hangs")
         self.finished = True
         await self._within(others, "a reader, a fencer or a janitor hangs")
-        await asyncio.sleep(4 * self.setting.fence_after_ms / 1000)
+        await self._rest()
         inspections = [self.spawn(inspector.run()) for inspector in cast.inspectors]
         await self._within(inspections, "the log cannot be read")
+        await self._rest()
+
+    async def _rest(self) -> None:
+        """Until the last sleeper is awake and done, and whatever it left open is stale."""
+        await asyncio.sleep(LONGEST_SLEEP * self.setting.fence_after_ms / 1000)
         drains = [self.spawn(process.log.drain()) for process in self.processes]
         await self._within(drains, "a process does not come to rest")
+        await asyncio.sleep(LONGEST_SLEEP * self.setting.fence_after_ms / 1000)
 
     async def _within(self, tasks: list["asyncio.Task[Any]"], complaint: str) -> None:
         _, pending = await asyncio.wait(tasks, timeout=HEAL_S) if tasks else (None, None)
@@ -252,10 +260,8 @@ def run(seed: int, rules: Rules = SOUND) -> Finished:
     world = ALARM.world = World(seed, loop, rules)
     try:
         loop.run_until_complete(world.run())
-    except Stuck as stuck:
-        world.fail(str(stuck))
-    except Violation as violation:
-        world.fail(str(violation))
+    except (Stuck, Violation, OutOfRange, *EXPECTED) as error:
+        world.fail(f"{type(error).__name__}: {error}")
     finally:
         ALARM.world = None
         loop.bury()
