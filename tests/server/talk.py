@@ -1,5 +1,6 @@
 """What a peer asks for, in short: produce, fetch, look up, describe."""
 
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -22,7 +23,8 @@ from samsa.wire.messages import (
 
 PRODUCE, FETCH, LIST_OFFSETS = 9, 12, 7
 LATEST, EARLIEST = -1, -2
-NOW = 1_700_000_000_000
+NOW = time.time_ns() // 1_000_000 - 3_600_000
+"""An hour ago: what a test writes is young enough for every default."""
 
 
 def batch(*values: bytes | None, timestamp: int = NOW, **more: Any) -> bytes:
