@@ -1,0 +1,163 @@
+"""A proxy in front of an HTTP server that does to requests what networks and clouds do to them.
+
+It runs on a thread of its own and passes messages on byte by byte as they came, `Host` included:
+requests to S3 are signed with it.
+"""
+
+import asyncio
+import socket
+import struct
+import threading
+from asyncio import StreamReader, StreamWriter
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import urlsplit
+
+from faults.messages import Message, read_answer, read_request
+from faults.weather import Card, Fault, Weather
+
+LARGEST_HEAD = 1 << 20
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+ERRORS = {
+    Fault.ERROR_500: b"500 Internal Server Error",
+    Fault.ERROR_503: b"503 Service Unavailable",
+    Fault.ERROR_AFTER: b"500 Internal Server Error",
+}
+NOT_FORWARDED = (Fault.ERROR_500, Fault.ERROR_503, Fault.RESET, Fault.SILENCE)
+
+
+class FaultyProxy:
+    def __init__(self, upstream: str, weather: Weather, silence_s: float) -> None:
+        self.weather = weather
+        self.met: Counter[Fault] = Counter()
+        """How many requests met each fault."""
+        self.url = ""
+        self._silence_s = silence_s
+        where = urlsplit(upstream)
+        self._upstream = (where.hostname, where.port)
+
+    @property
+    def faulty(self) -> float:
+        """The part of all requests that met a fault."""
+        return 1 - self.met[Fault.NONE] / max(1, self.met.total())
+
+    async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+        exchange = Exchange(reader, writer, self._upstream, self._silence_s)
+        try:
+            while not exchange.is_over:
+                request = await read_request(reader, writer)
+                card = self.weather.draw()
+                self.met[card.fault] += 1
+                await exchange.answer(request, card)
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # whoever goes away in the middle, the other end sees its own connection end
+        finally:
+            exchange.close()
+
+
+class Exchange:
+    """One client connection, and its own connection to the server behind."""
+
+    def __init__(
+        self,
+        reader: StreamReader,
+        writer: StreamWriter,
+        upstream: tuple[str | None, int | None],
+        silence_s: float,
+    ) -> None:
+        self.is_over = False
+        self._reader = reader
+        self._writer = writer
+        self._where = upstream
+        self._silence_s = silence_s
+        self._upstream: tuple[StreamReader, StreamWriter] | None = None
+
+    async def answer(self, request: Message, card: Card) -> None:
+        await asyncio.sleep(card.delay_s)
+        answer = None
+        if card.fault not in NOT_FORWARDED:
+            answer = await self._forward(request)
+        if card.fault in ERRORS:
+            answer = error(ERRORS[card.fault], request)
+        if card.fault in (Fault.SILENCE, Fault.SILENCE_AFTER):
+            await self._stay_silent()
+        elif card.fault is Fault.CUT and answer is not None:
+            self._send_part(answer, card.part)
+        elif answer is not None and card.fault is not Fault.RESET_AFTER:
+            await self._send(request, answer)
+        else:
+            self._reset()
+
+    async def _forward(self, request: Message) -> Message:
+        if self._upstream is None or self._upstream[0].at_eof():
+            self._upstream = await asyncio.open_connection(*self._where, limit=LARGEST_HEAD)
+        reader, writer = self._upstream
+        writer.write(request.data)
+        answer = await read_answer(reader, request.method)
+        if answer.is_last:
+            writer.close()
+            self._upstream = None
+        return answer
+
+    async def _send(self, request: Message, answer: Message) -> None:
+        self._writer.write(answer.data)
+        await self._writer.drain()
+        self.is_over = request.is_last or answer.is_last
+
+    def _send_part(self, answer: Message, part: float) -> None:
+        """At least a byte of it, never all."""
+        data = answer.data
+        self._writer.write(data[: max(1, int(len(data) * part))])
+        self.is_over = True
+
+    async def _stay_silent(self) -> None:
+        """Until the client loses patience, or we do."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._reader.read(), self._silence_s)
+        self._reset()
+
+    def _reset(self) -> None:
+        client: socket.socket = self._writer.get_extra_info("socket")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+        self._writer.transport.abort()
+        self.is_over = True
+
+    def close(self) -> None:
+        self._writer.close()
+        if self._upstream is not None:
+            self._upstream[1].close()
+
+
+def error(status: bytes, request: Message) -> Message:
+    """As a load balancer answers, which knows nothing of the protocol behind it."""
+    body = b"" if request.method == "HEAD" else b"<html>not now</html>"
+    head = b"HTTP/1.1 %s\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
+    return Message(head % (status, len(body)), body, False)
+
+
+@contextmanager
+def faulty_proxy(upstream: str, weather: Weather, silence_s: float = 20.0) -> Iterator[FaultyProxy]:
+    proxy = FaultyProxy(upstream, weather, silence_s)
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(
+        asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=LARGEST_HEAD)
+    )
+    proxy.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    thread = threading.Thread(target=loop.run_forever, name="faulty proxy")
+    thread.start()
+    try:
+        yield proxy
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(end(server))
+        loop.close()
+
+
+async def end(server: asyncio.Server) -> None:
+    server.close()
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
