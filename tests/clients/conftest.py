@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from clients.adapters.confluent import Confluent
 from clients.client import Client
+from clients.probe import is_ready
 from clients.registry import Clients
 from support.broker import Broker, a_broker
 from support.waiting import eventually
@@ -47,8 +48,9 @@ def new_topic(broker: Broker, new_name: Callable[[], str]) -> Callable[..., str]
         topic = new_name()
         dotted = {key.replace("_", "."): value for key, value in config.items()}
         maker.create_topic(topic, partitions, dotted)
-        # Apache Kafka answers before its partitions have leaders.
-        eventually(lambda: maker.offsets(topic, partitions))
+        if not broker.ours:
+            # Apache Kafka answers before its partitions have leaders.
+            assert eventually(lambda: is_ready(broker, topic, partitions))
         return topic
 
     return make

@@ -8,10 +8,14 @@ from clients.adapters.kafka_python import KafkaPython
 from clients.adapters.kcat import Kcat
 from clients.client import Client
 
-LIBRDKAFKA = {"api.version.request": "false", "broker.version.fallback": "0.8.2.1"}
+
+def librdkafka(version: str) -> dict[str, str]:
+    return {"api.version.request": "false", "broker.version.fallback": version}
+
 
 LEGACY: dict[str, Callable[[str, Path], Client]] = {
-    "confluent-0.8": lambda bootstrap, log: Confluent(bootstrap, **LIBRDKAFKA),
+    # From 0.8.2 on it would look for the coordinator of the group that it must have.
+    "confluent-0.8": lambda bootstrap, log: Confluent(bootstrap, **librdkafka("0.8.0")),
     "kafka-python-0.8": lambda bootstrap, log: KafkaPython(bootstrap, api_version=(0, 8, 0)),
-    "kcat-0.8": lambda bootstrap, log: Kcat(bootstrap, **LIBRDKAFKA),
+    "kcat-0.8": lambda bootstrap, log: Kcat(bootstrap, **librdkafka("0.8.2.1")),
 }

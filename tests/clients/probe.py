@@ -1,4 +1,4 @@
-"""Two questions that no client answers, asked by hand: two requests, spelled out byte by byte."""
+"""Questions that no client answers, asked by hand: three requests, spelled out byte by byte."""
 
 import socket
 import struct
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clients.client import CODECS
 from support.broker import Broker
 
-FETCH, JOIN_GROUP, API_VERSIONS = 1, 11, 18
+FETCH, LIST_OFFSETS, FIND_COORDINATOR, JOIN_GROUP, API_VERSIONS = 1, 2, 10, 11, 18
 ATTRIBUTES_AT = 21  # in a record batch
 
 
@@ -20,7 +20,7 @@ def served_versions(broker: Broker) -> dict[int, range]:
 
 def stored_codecs(broker: Broker, topic: str) -> set[str]:
     """The codec of every batch of partition 0, as a Fetch v4 shows it."""
-    name = struct.pack(">h", len(topic)) + topic.encode()
+    name = string(topic)
     limits = struct.pack(">iiiib", -1, 1000, 1, 1 << 20, 0)
     partition = struct.pack(">iiqi", 1, 0, 0, 1 << 20)
     body = ask(broker, FETCH, 4, limits + struct.pack(">i", 1) + name + partition)
@@ -29,6 +29,20 @@ def stored_codecs(broker: Broker, topic: str) -> set[str]:
     aborted, size = struct.unpack_from(">ii", batches)
     assert aborted <= 0
     return {CODECS[attributes & 7] for attributes in attributes_of(batches[8 : 8 + size])}
+
+
+def is_ready(broker: Broker, topic: str, partitions: int) -> bool:
+    """Whether every partition can tell its end, as a ListOffsets v1 asks for it."""
+    name = string(topic)
+    asked = b"".join(struct.pack(">iq", number, -1) for number in range(partitions))
+    header = struct.pack(">ii", -1, 1) + name + struct.pack(">i", partitions)
+    body = ask(broker, LIST_OFFSETS, 1, header + asked)
+    rows = struct.iter_unpack(">ihqq", body[4 + len(name) + 4 :])
+    return all(error == 0 for _, error, _, _ in rows)
+
+
+def string(text: str) -> bytes:
+    return struct.pack(">h", len(text)) + text.encode()
 
 
 def attributes_of(batches: bytes) -> Iterator[int]:

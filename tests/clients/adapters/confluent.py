@@ -13,7 +13,7 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, NewTopic
 
 LOGICAL = {"earliest": OFFSET_BEGINNING, "latest": OFFSET_END}
 
@@ -39,8 +39,10 @@ class Confluent:
     def consume(
         self, topic: str, start: Start, count: int, partition: int | None = None
     ) -> list[Record]:
-        # The class refuses to live without a group; assigned partitions never join it.
-        consumer = Consumer({**self.settings, "group.id": "unused"})
+        # The class refuses to live without a group. Assigned partitions never join it, and
+        # committing to it is all that is left of it.
+        no_group = {"group.id": "unused", "enable.auto.commit": False}
+        consumer = Consumer({**self.settings, **no_group})
         try:
             numbers = [partition] if partition is not None else partitions_of(consumer, topic)
             consumer.assign(positions(consumer, topic, numbers, start))
@@ -65,12 +67,6 @@ class Confluent:
             [f"{node.host}:{node.port}" for node in cluster.nodes],
             {name: len(topic.partitions) for name, topic in listed.topics.items()},
         )
-
-    def offsets(self, topic: str, partitions: int) -> list[int]:
-        """The end of every partition, or an error while one of them cannot tell."""
-        admin = self.admin()
-        asked = {TopicPartition(topic, number): OffsetSpec.latest() for number in range(partitions)}
-        return [future.result(PATIENCE).offset for future in admin.list_offsets(asked).values()]
 
     def admin(self) -> AdminClient:
         """To be kept in a variable: its futures fail when it is collected."""
