@@ -1,0 +1,1 @@
+"""What side_by_side.py is made of: two brokers, the clients that load them, and one table."""

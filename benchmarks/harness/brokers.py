@@ -1,0 +1,165 @@
+"""The two brokers, each on its defaults: started, waited for, ended."""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from .addresses import HOST, free_port
+from .anchors import Anchors
+from .process import Command, end, run, undisturbed
+from .progress import say
+
+SAMSA, KAFKA = "Samsa", "Apache Kafka"
+START_S = 120
+
+
+class BrokerFailed(Exception):
+    pass
+
+
+class Broker:
+    """What both have in common. A broker may be started and stopped again and again."""
+
+    side: str
+    spare_ports = 0
+    ready_line: str
+    trouble_line: re.Pattern[str]
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port(self.spare_ports)
+        self.process: psutil.Process | None = None
+        self.trouble: list[str] = []
+        """What its log complains of, over all of its lives."""
+        folder.mkdir(parents=True)
+
+    @property
+    def address(self) -> str:
+        return f"{HOST}:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return int(self.process.pid)
+
+    @property
+    def output(self) -> Path:
+        raise NotImplementedError
+
+    @property
+    def log(self) -> Path:
+        return self.output
+
+    def spawn(self) -> None:
+        raise NotImplementedError
+
+    def start(self) -> None:
+        with undisturbed():
+            self.spawn()
+        deadline = time.monotonic() + START_S
+        while not self._is_ready():
+            if time.monotonic() > deadline or not self._is_alive():
+                said = self.log.read_text(errors="replace")[-1000:]
+                raise BrokerFailed(f"{self.side} did not start: {said}")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        if self.process is None:
+            return
+        code = end(self.process)
+        self.process = None
+        if code:
+            self.trouble.append(f"{self.side} ended with {code}")
+        lines = self.log.read_text(errors="replace").splitlines()
+        self.trouble += [line for line in lines if self.trouble_line.search(line)]
+
+    def _is_ready(self) -> bool:
+        return self.output.exists() and self.ready_line in self.output.read_text(errors="replace")
+
+    def _is_alive(self) -> bool:
+        if self.process is None or not self.process.is_running():
+            return False
+        return bool(self.process.status() != psutil.STATUS_ZOMBIE)
+
+
+class Samsa(Broker):
+    side = SAMSA
+    trouble_line = re.compile(r" (WARNING|ERROR|CRITICAL) |Traceback")
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.ready_line = f"is listening on {self.address}"
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "stdout"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "stderr"
+
+    def spawn(self) -> None:
+        samsa, data = Path(sys.executable).with_name("samsa"), self.folder / "data"
+        with self.output.open("wb") as output, self.log.open("wb") as log:
+            self.process = psutil.Popen(
+                [samsa, "up", "--port", str(self.port), "--data", data],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def store_calls(self) -> dict[str, float]:
+        """What the last line of its log counts, after a stop."""
+        for line in reversed(self.log.read_text(errors="replace").splitlines()):
+            if " stopped " in line:
+                return {name: float(n) for name, n in re.findall(r"(\w+)=([\d.]+)", line)}
+        return {}
+
+
+class Kafka(Broker):
+    side = KAFKA
+    spare_ports = 1
+    ready_line = "Kafka Server started"
+    # It warns of things that are as they should be on a first start.
+    trouble_line = re.compile(r"\] (ERROR|FATAL) ")
+
+    def __init__(self, folder: Path, anchors: Anchors) -> None:
+        super().__init__(folder)
+        self._anchors = anchors
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "broker.out"
+
+    def spawn(self) -> None:
+        pid_file = self.folder / "pid"
+        pid_file.unlink(missing_ok=True)
+        command: Command = [self._anchors.run_kafka, str(self.folder), str(self.port)]
+        _, said = run(command, START_S, {"WAIT": "0", "KAFKA_LIBS": str(self._anchors.libs)})
+        if not pid_file.exists():
+            raise BrokerFailed(f"{self.side} did not start: {said[-1000:]}")
+        self.process = psutil.Process(int(pid_file.read_text()))
+
+
+@contextmanager
+def both(scratch: Path, anchors: Anchors) -> Iterator[tuple[Samsa, Kafka]]:
+    """A fresh pair, not started; stopped and swept away at the end, whatever happens."""
+    folder = scratch / "pair"
+    brokers = Samsa(folder / "samsa"), Kafka(folder / "kafka", anchors)
+    try:
+        yield brokers
+    finally:
+        with undisturbed():
+            for broker in brokers:
+                broker.stop()
+                for line in broker.trouble[:5]:
+                    say(f"{broker.side} logged: {line[:300]}")
+            shutil.rmtree(folder, ignore_errors=True)

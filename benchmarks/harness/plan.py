@@ -1,0 +1,45 @@
+"""How much to measure: enough to be steady, or only enough to see that everything works."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    runs: int
+    messages: int
+    """1 KB messages that librdkafka produces in one turn, at most..."""
+    seconds: float
+    """...and for how long, at most."""
+    warm_up_messages: int
+    latencies: int
+    java_records: Mapping[int, int]
+    """Record size to number of records."""
+    java_latencies: int
+    starts: int
+    patience_s: float
+    """A tool that takes longer than this is ended, and its row stays empty."""
+
+
+FULL = Plan(
+    runs=3,
+    messages=1_000_000,
+    seconds=8,
+    warm_up_messages=200_000,
+    latencies=1_000,
+    java_records={100: 2_000_000, 1024: 500_000, 10240: 100_000},
+    java_latencies=5_000,
+    starts=5,
+    patience_s=300,
+)
+QUICK = Plan(
+    runs=1,
+    messages=50_000,
+    seconds=3,
+    warm_up_messages=5_000,
+    latencies=100,
+    java_records={100: 50_000, 1024: 10_000, 10240: 2_000},
+    java_latencies=200,
+    starts=1,
+    patience_s=90,
+)

@@ -1,0 +1,83 @@
+"""The rows of the table, in order: what each one is, how runs are summed up, what it must reach."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+SIZES = {100: "100 B", 1024: "1 KB", 10240: "10 KB"}
+PARTITIONS = {1: "1 partition", 6: "6 partitions"}
+CLIENTS = {"rdkafka": "librdkafka, 1 MB batches", "java": "Java", "latency": "single messages"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    key: str
+    what: str
+    unit: str
+    more_is_better: bool = False
+    target: float | None = None
+
+    @property
+    def sum_up(self) -> Callable[[Sequence[float]], float]:
+        """Noise only ever slows a transfer down; a latency or a cost has a middle."""
+        return max if self.more_is_better else statistics.median
+
+    def met(self, ratio: float) -> bool:
+        bound = 1.0 if self.target is None else self.target
+        return ratio >= bound if self.more_is_better else ratio <= bound
+
+
+def _speed(key: str, what: str, target: float) -> Row:
+    return Row(key, what, "MB/s", more_is_better=True, target=target)
+
+
+def _rdkafka() -> list[Row]:
+    rows = []
+    for count, partitions in PARTITIONS.items():
+        rows.append(_speed(f"produce.{count}", f"librdkafka produce, 1 KB, {partitions}", 1.0))
+        rows.append(_speed(f"consume.{count}", f"librdkafka consume, 1 KB, {partitions}", 0.9))
+    return rows
+
+
+def _latency() -> list[Row]:
+    return [
+        Row("ack.p50", "acknowledged single message, p50", "ms", target=1.0),
+        Row("ack.p99", "acknowledged single message, p99", "ms"),
+        Row("e2e.p50", "librdkafka end to end, p50", "ms"),
+        Row("e2e.p99", "librdkafka end to end, p99", "ms"),
+        Row("java.e2e.mean", "Java EndToEndLatency, mean", "ms"),
+        Row("java.e2e.p99", "Java EndToEndLatency, p99 (whole ms)", "ms"),
+    ]
+
+
+def _java() -> list[Row]:
+    rows = []
+    for size, name in SIZES.items():
+        rows.append(_speed(f"java.produce.{size}", f"Java ProducerPerformance, {name}", 1.0))
+        rows.append(_speed(f"java.consume.{size}", f"Java ConsumerPerformance, {name}", 0.9))
+        rows.append(_speed(f"java.assign.{size}", f"Java consumer with assign(), {name}", 0.9))
+    return rows
+
+
+def _cost() -> list[Row]:
+    rows = []
+    for count, partitions in PARTITIONS.items():
+        rows.append(Row(f"cpu.in.{count}", f"broker CPU per GB in, {partitions}", "s"))
+        rows.append(Row(f"cpu.out.{count}", f"broker CPU per GB out, {partitions}", "s"))
+    return [
+        *rows,
+        Row("rss", "resident memory after the librdkafka runs", "MB", target=0.15),
+        Row("rss.peak", "resident memory, peak of the librdkafka runs", "MB"),
+        Row("start", "process start to first acknowledged produce", "s", target=0.3),
+    ]
+
+
+def _store_calls() -> list[Row]:
+    return [
+        Row(f"calls.{call}.{section}", f"store calls per {call}, {client}", "")
+        for section, client in CLIENTS.items()
+        for call in ("produce", "fetch")
+    ]
+
+
+ROWS: Sequence[Row] = (*_rdkafka(), *_latency(), *_java(), *_cost(), *_store_calls())

@@ -1,0 +1,14 @@
+"""What can be measured on its own (`--only`), in the order in which it is."""
+
+from collections.abc import Callable, Mapping
+
+from harness.bench import Bench
+
+from . import java, latency, rdkafka, start
+
+SECTIONS: Mapping[str, Callable[[Bench], None]] = {
+    "rdkafka": rdkafka.measure,
+    "latency": latency.measure,
+    "java": java.measure,
+    "start": start.measure,
+}

@@ -1,0 +1,70 @@
+"""From samples to one markdown table."""
+
+from collections.abc import Iterator
+
+from .brokers import KAFKA, SAMSA
+from .rows import ROWS, Row
+from .samples import Samples
+
+NOTHING = "—"
+HEADINGS = ("what", SAMSA, KAFKA, "ratio", "target", "met")
+SEPARATOR = (":---", "---:", "---:", "---:", "---:", ":---")
+
+
+def render(samples: Samples) -> str:
+    rows = [_cells(row, samples) for row in ROWS if samples.has(row.key)]
+    return "\n".join(_line(cells) for cells in (HEADINGS, SEPARATOR, *rows))
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(row: Row, samples: Samples) -> tuple[str, ...]:
+    ratio = _ratio(row, samples)
+    return (
+        row.what,
+        _cell(row, SAMSA, samples),
+        _cell(row, KAFKA, samples),
+        NOTHING if ratio is None else f"{ratio:.2f}×",
+        NOTHING if row.target is None else f"{'≥' if row.more_is_better else '≤'} {row.target:g}×",
+        _met(row, ratio),
+    )
+
+
+def _figure(row: Row, side: str, samples: Samples) -> float | None:
+    figures = samples.figures.get((row.key, side))
+    return row.sum_up(figures) if figures else None
+
+
+def _cell(row: Row, side: str, samples: Samples) -> str:
+    figure = _figure(row, side, samples)
+    if figure is None:
+        return samples.words.get((row.key, side), NOTHING)
+    return f"{_digits(figure)} {row.unit}"
+
+
+def _digits(figure: float) -> str:
+    if figure >= 100:
+        return f"{figure:,.0f}"
+    return f"{figure:.1f}" if figure >= 10 else f"{figure:.2f}"
+
+
+def _ratio(row: Row, samples: Samples) -> float | None:
+    ours, theirs = _figure(row, SAMSA, samples), _figure(row, KAFKA, samples)
+    return ours / theirs if ours is not None and theirs else None
+
+
+def _met(row: Row, ratio: float | None) -> str:
+    if ratio is None:
+        return NOTHING
+    if row.target is None:
+        return "ahead" if row.met(ratio) else "behind"
+    return "yes" if row.met(ratio) else "**no**"
+
+
+def problems(samples: Samples) -> Iterator[str]:
+    if samples.problems:
+        yield "Problems seen:"
+        yield ""
+        yield from (f"- {problem}" for problem in samples.problems)
