@@ -30,7 +30,8 @@ def dynamodb_client(
 
 
 def refuse_torn_answers(client: Any) -> None:
-    """botocore reads an answer that was cut short as an empty one: an item as no item at all."""
+    """botocore reads an answer that was cut short as an empty one: an item as no item at all, a
+    failed condition as an error without a name."""
     client.meta.events.register(
         "response-received.dynamodb", _refuse_if_torn, unique_id="samsa-torn-answers"
     )
@@ -39,9 +40,15 @@ def refuse_torn_answers(client: Any) -> None:
 def _refuse_if_torn(response_dict: dict[str, Any] | None, **_: Any) -> None:
     from botocore.parsers import ResponseParserError
 
-    if response_dict is None or response_dict["status_code"] != 200:
+    if response_dict is None or response_dict["status_code"] >= 500:
         return
     body = response_dict["body"]
-    promised = response_dict["headers"].get("content-length", len(body))
-    if int(promised) != len(body) or not (body.startswith(b"{") and body.endswith(b"}")):
+    promised = str(response_dict["headers"].get("content-length", len(body)))
+    if promised != str(len(body)) or _is_torn(response_dict["status_code"], body):
         raise ResponseParserError(f"{len(body)} bytes of {promised}")
+
+
+def _is_torn(status: int, body: bytes) -> bool:
+    """An error may come from someone else than DynamoDB, and be no JSON."""
+    begins, ends = body.startswith(b"{"), body.endswith(b"}")
+    return not (begins and ends) if status == 200 else begins != ends or not body
