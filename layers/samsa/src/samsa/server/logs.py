@@ -6,6 +6,9 @@ import sys
 import time
 from typing import Any
 
+CHATTY = ("boto3", "botocore", "urllib3")
+"""Libraries that say in many lines what we say in one: the ledger was not available."""
+
 
 def event(logger: logging.Logger, level: int, name: str, **fields: Any) -> None:
     if logger.isEnabledFor(level):
@@ -50,3 +53,5 @@ def set_up(level: str, style: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    for library in CHATTY:
+        logging.getLogger(library).setLevel(logging.ERROR)
