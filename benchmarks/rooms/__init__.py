@@ -1,0 +1,1 @@
+"""What micro.py times: cases from each room of the library."""
