@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import math
 import sqlite3
 import sys
 from pathlib import Path
@@ -68,9 +69,9 @@ def add_to(commands: Any) -> None:
     limits.add_argument(
         "--max-request-memory", metavar="BYTES", type=_positive, default=512 * 1024 * 1024
     )
-    limits.add_argument("--idle-timeout", metavar="SECONDS", type=float, default=600.0)
+    limits.add_argument("--idle-timeout", metavar="SECONDS", type=_seconds, default=600.0)
     limits.add_argument(
-        "--upkeep-interval", metavar="SECONDS", type=float, default=300.0,
+        "--upkeep-interval", metavar="SECONDS", type=_seconds, default=300.0,
         help="how often retention looks (%(default)s)",
     )  # fmt: skip
     logs = up.add_argument_group("logs")
@@ -166,6 +167,16 @@ def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return seconds
 
 
 def _address(text: str) -> tuple[str, int]:

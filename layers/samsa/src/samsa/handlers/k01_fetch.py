@@ -57,7 +57,7 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
     with wakeups.subscribe(partitions) as woken:
         while True:
             await _plan_all(reads, most, broker)
-            if _enough(request, reads) or deadline <= clock.now_ms():
+            if not partitions or _enough(request, reads) or deadline <= clock.now_ms():
                 return
             if not await _watch_all(reads, broker):
                 await woken.wait(max(0, deadline - clock.now_ms()))

@@ -1,6 +1,7 @@
 """Prometheus metrics, read from the server's plain counters when they are scraped."""
 
 from collections.abc import Iterator
+from errno import EADDRINUSE
 from typing import Any
 
 from samsa.wire.apis import APIS, ApiKey
@@ -67,5 +68,9 @@ def serve_metrics(server: Server, host: str, port: int | None) -> int | None:
 
     registry = CollectorRegistry()
     registry.register(Collector(server))
-    http, _ = start_http_server(port, host, registry)
+    try:
+        http, _ = start_http_server(port, host, registry)
+    except OSError as error:
+        why = "is taken" if error.errno == EADDRINUSE else f"cannot be used: {error.strerror}"
+        raise OSError(error.errno, f"metrics port {port} on {host} {why}") from error
     return int(http.server_port)

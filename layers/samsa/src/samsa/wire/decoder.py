@@ -32,13 +32,13 @@ _RUNTIME = {
 }
 
 
-def compile_decoder(message: Message, version: int) -> Callable[[memoryview], Any]:
+def compile_decoder(message: Message, version: int) -> Callable[[memoryview], tuple[Any, int]]:
+    """The function gives the row, and where it ends."""
     writer = _Writer(message, version)
     writer.struct(message, "root")
     writer.flush()
-    writer.refuse_unless("at == end", "bytes are left over")
-    writer.source.emit("return root")
-    decoder: Callable[[memoryview], Any] = writer.source.function("data", writer.label)
+    writer.source.emit("return root, at")
+    decoder: Callable[[memoryview], tuple[Any, int]] = writer.source.function("data", writer.label)
     return decoder
 
 

@@ -122,18 +122,22 @@ class Message(Struct):
     def __init__(self, name: str, *fields: Field, flexible_since: int) -> None:
         super().__init__(name, *fields)
         self.flexible_since = flexible_since
-        self._decoders: dict[int, Callable[[memoryview], Any]] = {}
+        self._decoders: dict[int, Callable[[memoryview], tuple[Any, int]]] = {}
         self._encoders: dict[int, Callable[[Any], list[Segment]]] = {}
 
     def flexible(self, version: int) -> bool:
         return version >= self.flexible_since
 
-    def decode(self, version: int, body: memoryview) -> Any:
+    def decode(self, version: int, body: memoryview, exact: bool = True) -> Any:
+        """`exact=False` ignores bytes that are left over, as Kafka's broker does."""
         decoder = self._decoders.get(version) or self._compile_decoder(version)
         try:
-            return decoder(body)
+            row, end = decoder(body)
         except _MALFORMED as problem:
             raise DecodeError(f"{self.name} v{version}: {problem}") from problem
+        if exact and end != len(body):
+            raise DecodeError(f"{self.name} v{version}: bytes are left over")
+        return row
 
     def encode(self, version: int, row: Any) -> list[Segment]:
         return (self._encoders.get(version) or self._compile_encoder(version))(row)
@@ -141,7 +145,7 @@ class Message(Struct):
     def encode_bytes(self, version: int, row: Any) -> bytes:
         return b"".join(self.encode(version, row))
 
-    def _compile_decoder(self, version: int) -> Callable[[memoryview], Any]:
+    def _compile_decoder(self, version: int) -> Callable[[memoryview], tuple[Any, int]]:
         from samsa.wire.decoder import compile_decoder
 
         return self._decoders.setdefault(version, compile_decoder(self, version))
