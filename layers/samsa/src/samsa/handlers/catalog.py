@@ -1,20 +1,25 @@
 """Topics: names, ids and configs, as the ledger has them.
 
 A topic is remembered for a second: another process may delete it meanwhile, which the log notices
-by itself (its head is gone). A name that does not exist is never remembered.
+by itself (its head is gone). A name that does not exist is never remembered. While the ledger does
+not answer, what it said last still holds: nobody can make or delete a topic then.
 """
 
+import asyncio
 import uuid
+from collections.abc import Awaitable
 from typing import NamedTuple
 from uuid import UUID
 
 from samsa.log.stores import Stores
-from samsa.ports import Partition, Topic
+from samsa.ports import Partition, Topic, Unavailable
 from samsa.wire.errors import ErrorCode
 
 from .configs import MAX_NAME, Refused, check_configs, check_name
 
 REMEMBER_MS = 1_000
+PATIENCE_S = 2.0
+"""A ledger that takes longer is taken to be down: clients ask for topics before all else."""
 MAX_PARTITIONS = 10_000
 __all__ = ["MAX_NAME", "Catalog", "CatalogRules", "Refused"]
 
@@ -28,33 +33,45 @@ class Catalog:
     def __init__(self, stores: Stores, rules: CatalogRules) -> None:
         self._stores = stores
         self._rules = rules
-        self._by_name: dict[str, tuple[int, Topic]] = {}
-        self._by_id: dict[UUID, tuple[int, Topic]] = {}
+        self._kept: dict[str | UUID, tuple[int, Topic]] = {}
+
+    def remembered(self, key: str | UUID) -> Topic | None:
+        """By name or by id."""
+        kept = self._kept.get(key)
+        return kept[1] if kept is not None and kept[0] > self._stores.clock.now_ms() else None
 
     async def named(self, name: str) -> Topic | None:
-        kept = self._by_name.get(name)
-        if kept is not None and kept[0] > self._stores.clock.now_ms():
-            return kept[1]
-        return self._keep(await self._stores.ledger.topic(name))
+        return self.remembered(name) or await self._look(name, self._stores.ledger.topic(name))
 
     async def with_id(self, topic_id: UUID) -> Topic | None:
-        kept = self._by_id.get(topic_id)
-        if kept is not None and kept[0] > self._stores.clock.now_ms():
-            return kept[1]
-        return self._keep(await self._stores.ledger.topic_by_id(topic_id))
+        return self.remembered(topic_id) or await self._look(
+            topic_id, self._stores.ledger.topic_by_id(topic_id)
+        )
 
-    def _keep(self, topic: Topic | None) -> Topic | None:
-        if topic is not None:
-            until = self._stores.clock.now_ms() + REMEMBER_MS
-            self._by_name[topic.name] = (until, topic)
-            self._by_id[topic.id] = (until, topic)
+    async def _look(self, key: str | UUID, asked: Awaitable[Topic | None]) -> Topic | None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                topic = await asked
+        except (Unavailable, TimeoutError) as error:
+            if key not in self._kept:
+                raise Unavailable(str(error) or "the ledger is slow") from error
+            topic = self._kept[key][1]
+        if topic is None:
+            self._kept.pop(key, None)
+        else:
+            self._keep(topic)
         return topic
 
+    def _keep(self, topic: Topic) -> None:
+        until = self._stores.clock.now_ms() + REMEMBER_MS
+        self._kept[topic.name] = self._kept[topic.id] = (until, topic)
+
     def forget(self, topic: Topic) -> None:
-        self._by_name.pop(topic.name, None)
-        self._by_id.pop(topic.id, None)
+        self._kept.pop(topic.name, None)
+        self._kept.pop(topic.id, None)
 
     async def all(self) -> list[Topic]:
+        """Raises Unavailable: a list that may lack a topic would tell clients that it is gone."""
         return await self._stores.ledger.topics()
 
     async def named_or_created(self, name: str, create: bool) -> Topic:

@@ -53,23 +53,32 @@ class Pending(NamedTuple):
 
 @handles(ApiKey.PRODUCE)
 async def produce(request: Any, context: Context, broker: Broker) -> Later:
+    now = asyncio.get_running_loop().time
+    deadline = now() + request.timeout_ms / 1000 if request.timeout_ms > 0 else None
     pending: list[Pending] = []
     for topic in request.topic_data:
-        found = await _topic(topic, context, broker)
+        found = await _topic(topic, context, broker, deadline)
         for entry in topic.partition_data:
             result = _begin(request, entry, found, context, broker)
             pending.append(Pending(topic, entry.index, result))
     under_way = [p.result for p in pending if isinstance(p.result, asyncio.Future)]
-    timeout_s = request.timeout_ms / 1000 if request.timeout_ms > 0 else None
-    return Later(lambda: _response(request, pending), under_way, timeout_s)
+    left_s = None if deadline is None else max(0.0, deadline - now())
+    return Later(lambda: _response(request, pending), under_way, left_s)
 
 
-async def _topic(topic: Any, context: Context, broker: Broker) -> Topic | Refused:
+async def _topic(
+    topic: Any, context: Context, broker: Broker, deadline: float | None
+) -> Topic | Refused:
+    by_id = context.version >= 13
+    known = broker.catalog.remembered(topic.topic_id if by_id else topic.name)
+    if known is not None:
+        return known
     try:
-        return await topic_of(topic, context.version >= 13, broker, create=True)
+        async with asyncio.timeout_at(deadline):
+            return await topic_of(topic, by_id, broker, create=True)
     except Refused as refused:
         return refused
-    except Unavailable as error:
+    except (Unavailable, TimeoutError) as error:
         return Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
 
 
