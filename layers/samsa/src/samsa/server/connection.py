@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from samsa.handlers.broker import Answer, Held, Later
 from samsa.handlers.dispatch import answer, encode
+from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import DecodeError
 from samsa.wire.frame import Request, read_request
@@ -162,6 +163,9 @@ class Connection:
             event(log, logging.WARNING, "bad request", peer=self.peer, why=str(error))
             await self._replies.all_sent()
             await self._sender.drained()
+        except Unavailable as error:
+            # The answer has no place for an error, and a client asks again when it is cut off.
+            event(log, logging.WARNING, "store unavailable", peer=self.peer, why=str(error))
         except (OSError, asyncio.CancelledError):
             pass  # the client has gone, or the server closes
         except Exception:
