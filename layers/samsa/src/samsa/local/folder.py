@@ -9,7 +9,6 @@ Small puts run in the event loop; large ones in a thread, so that the network go
 """
 
 import asyncio
-import errno
 import itertools
 import os
 from collections import defaultdict
@@ -17,13 +16,13 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from samsa.local.drafts import Drafts
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
 INLINE_BYTES = 128 * 1024
 """Larger puts go to a thread."""
 READ_BYTES = 32 * 1024
 """Smaller pieces are read at once: many of them would be many open files."""
-_NO_UNNAMED_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL}
 
 
 class FolderObjects:
@@ -36,8 +35,8 @@ class FolderObjects:
         self._threads = ThreadPoolExecutor(threads, "objects")
         self._folders: set[str] = set()
         self._numbers = itertools.count()
-        self._unnamed = hasattr(os, "O_TMPFILE")
         os.makedirs(self._root, exist_ok=True)
+        self._drafts = Drafts(self._root)
 
     def _path(self, key: str) -> str:
         return f"{self._root}/{key}"
@@ -51,6 +50,8 @@ class FolderObjects:
             return await loop.run_in_executor(self._threads, self._put, key, parts)
         except OSError as error:
             raise Unavailable(f"put {key}: {error.strerror}") from error
+        finally:
+            self._drafts.refill_soon()
 
     def _put(self, key: str, parts: Sequence[Buffer]) -> bool:
         path = self._path(key)
@@ -65,16 +66,10 @@ class FolderObjects:
             return self._put_in(folder, path, parts)
 
     def _put_in(self, folder: str, path: str, parts: Sequence[Buffer]) -> bool:
-        if self._unnamed:
-            try:
-                fd = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o644)
-            except OSError as error:
-                if error.errno not in _NO_UNNAMED_FILES:
-                    raise
-                self._unnamed = False
-            else:
-                return self._link(fd, f"/proc/self/fd/{fd}", path, folder, parts)
-        return self._put_named(path, folder, parts)
+        if not self._drafts.supported:
+            return self._put_named(path, folder, parts)
+        fd = self._drafts.take()
+        return self._link(fd, f"/proc/self/fd/{fd}", path, folder, parts)
 
     def _put_named(self, path: str, folder: str, parts: Sequence[Buffer]) -> bool:
         draft = f"{folder}/.draft-{os.getpid()}-{next(self._numbers)}"
@@ -164,6 +159,7 @@ class FolderObjects:
 
     async def close(self) -> None:
         self._threads.shutdown(wait=True)
+        self._drafts.close()
 
 
 def _walk(path: str, key: str) -> Iterator[str]:

@@ -5,10 +5,11 @@ import struct
 from typing import Any
 from uuid import UUID
 
-from samsa.ports import Extent, Topic
+from samsa.ports import Extent, Head, Topic
 
-# An extent is found by its last offset: one range scan from `last >= O` starts with the extent that
-# contains O.
+# A head is one row, as it is one item in DynamoDB: a reserve is one statement, and so needs no
+# transaction around it. An extent is found by its last offset: one range scan from
+# `last >= O` starts with the extent that contains O.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS topics (
     name TEXT PRIMARY KEY, id BLOB NOT NULL UNIQUE, partitions INTEGER NOT NULL,
@@ -19,12 +20,9 @@ CREATE TABLE IF NOT EXISTS doomed (
     created_at INTEGER NOT NULL, configs TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS heads (
-    topic BLOB, partition INTEGER, next_offset INTEGER NOT NULL, log_start INTEGER NOT NULL,
-    watchers TEXT NOT NULL, PRIMARY KEY (topic, partition)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS inflight (
-    topic BLOB, partition INTEGER, token TEXT, base INTEGER NOT NULL,
-    PRIMARY KEY (topic, partition, token)
+    topic BLOB, partition INTEGER, next_offset INTEGER NOT NULL DEFAULT 0,
+    log_start INTEGER NOT NULL DEFAULT 0, inflight TEXT NOT NULL DEFAULT '{}',
+    watchers TEXT NOT NULL DEFAULT '{}', PRIMARY KEY (topic, partition)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extents (
     topic BLOB, partition INTEGER, last INTEGER, base INTEGER NOT NULL, offsets INTEGER NOT NULL,
@@ -40,6 +38,7 @@ CREATE TABLE IF NOT EXISTS cluster (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT OR IGNORE INTO cluster VALUES ('next_producer_id', 1000);
 """
 
+NOTHING = "{}"
 _MARK = struct.Struct(">II")
 
 
@@ -54,6 +53,16 @@ def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
 def row_to_extent(row: tuple[Any, ...]) -> Extent:
     base, offsets, size, max_timestamp, stored_at, key, marks, records = row
     return Extent(base, offsets, size, max_timestamp, stored_at, key, unpack_marks(marks), records)
+
+
+def row_to_head(row: tuple[Any, ...]) -> Head:
+    next_offset, log_start, inflight, watchers = row
+    return Head(
+        next_offset,
+        log_start,
+        {} if inflight == NOTHING else json.loads(inflight),
+        {} if watchers == NOTHING else json.loads(watchers),
+    )
 
 
 def row_to_topic(row: tuple[Any, ...]) -> Topic:

@@ -13,13 +13,13 @@ import asyncio
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
-from samsa.local.schema import SCHEMA, pack_marks, row_to_extent, row_to_topic
+from samsa.local.schema import SCHEMA, pack_marks, row_to_extent, row_to_head, row_to_topic
 from samsa.ports import (
     Bound,
     Confirmed,
@@ -33,9 +33,9 @@ from samsa.ports import (
 
 BUSY_TIMEOUT_MS = 5_000
 STALE_WATCHER_MS = 60_000
+HEAD = "next_offset, log_start, inflight, watchers"
 P = ParamSpec("P")
 R = TypeVar("R")
-Method = Callable[Concatenate["SqliteLedger", P], R]
 
 
 def ledger_call(method: Callable[Concatenate["SqliteLedger", P], R]) -> Any:
@@ -57,6 +57,21 @@ def ledger_call(method: Callable[Concatenate["SqliteLedger", P], R]) -> Any:
     return call
 
 
+class Transaction:
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> Callable[..., sqlite3.Cursor]:
+        self._db.execute("BEGIN IMMEDIATE")
+        return self._db.execute
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._db.execute("COMMIT")
+        else:
+            self._db.rollback()
+
+
 class SqliteLedger:
     def __init__(self, path: str, fsync: bool = False) -> None:
         self.calls: dict[str, int] = defaultdict(int)
@@ -72,57 +87,44 @@ class SqliteLedger:
         self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
         self._db.executescript(SCHEMA)
 
-    @contextmanager
-    def _write(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        execute = self._db.execute
-        execute("BEGIN IMMEDIATE")
-        try:
-            yield execute
-        except BaseException:
-            self._db.rollback()
-            raise
-        execute("COMMIT")
+    def _write(self) -> "Transaction":
+        return Transaction(self._db)
 
     def _head(self, partition: Partition) -> Head:
-        topic = partition.topic_id.bytes
         row = self._db.execute(
-            "SELECT next_offset, log_start, watchers FROM heads WHERE topic=? AND partition=?",
-            (topic, partition.number),
+            f"SELECT {HEAD} FROM heads WHERE topic=? AND partition=?",
+            (partition.topic_id.bytes, partition.number),
         ).fetchone()
         if row is None:
             raise UnknownPartition(str(partition))
-        inflight = self._db.execute(
-            "SELECT token, base FROM inflight WHERE topic=? AND partition=?",
-            (topic, partition.number),
-        ).fetchall()
-        return Head(row[0], row[1], dict(inflight), json.loads(row[2]) if row[2] else {})
+        return row_to_head(row)
 
     @ledger_call
     def reserve(self, partition: Partition, token: str, count: int) -> Head:
-        where = (partition.topic_id.bytes, partition.number)
-        with self._write() as execute:
-            head = self._head(partition)
-            if token not in head.inflight:
-                execute(
-                    "UPDATE heads SET next_offset = next_offset + ? WHERE topic=? AND partition=?",
-                    (count, *where),
-                )
-                execute("INSERT INTO inflight VALUES (?,?,?,?)", (*where, token, head.next_offset))
-        inflight = {token: head.next_offset, **head.inflight}
-        grown = count if token not in head.inflight else 0
-        return head._replace(next_offset=head.next_offset + grown, inflight=inflight)
+        # SQLite, like DynamoDB, reads every right side from the row as it was.
+        path = f'$."{token}"'
+        rows = self._db.execute(
+            "UPDATE heads SET inflight = json_set(inflight, ?, next_offset), "
+            "next_offset = next_offset + ? "
+            "WHERE topic=? AND partition=? AND json_extract(inflight, ?) IS NULL "
+            f"RETURNING {HEAD}",
+            (path, count, partition.topic_id.bytes, partition.number, path),
+        ).fetchall()
+        return row_to_head(rows[0]) if rows else self._head(partition)
 
     @ledger_call
     def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
-        where = (partition.topic_id.bytes, partition.number)
+        path = f'$."{token}"'
         with self._write() as execute:
-            closed = execute(
-                "DELETE FROM inflight WHERE topic=? AND partition=? AND token=?", (*where, token)
-            ).rowcount
-            if closed:
+            rows = execute(
+                "UPDATE heads SET inflight = json_remove(inflight, ?) "
+                "WHERE topic=? AND partition=? AND json_extract(inflight, ?) IS NOT NULL "
+                f"RETURNING {HEAD}",
+                (path, partition.topic_id.bytes, partition.number, path),
+            ).fetchall()
+            if rows:
                 self._insert_extent(partition, extent)
-            head = self._head(partition)
-        return Confirmed(head, bool(closed))
+        return Confirmed(row_to_head(rows[0]) if rows else self._head(partition), bool(rows))
 
     @ledger_call
     def head(self, partition: Partition) -> Head:
@@ -149,8 +151,7 @@ class SqliteLedger:
 
     @ledger_call
     def index(self, partition: Partition, extent: Extent) -> None:
-        with self._write():
-            self._insert_extent(partition, extent)
+        self._insert_extent(partition, extent)
 
     def _select_extents(self, partition: Partition, rest: str, *values: int) -> list[Extent]:
         rows = self._db.execute(
@@ -190,6 +191,9 @@ class SqliteLedger:
 
     @ledger_call
     def producer(self, partition: Partition, producer_id: int) -> Bound | None:
+        return self._producer(partition, producer_id)
+
+    def _producer(self, partition: Partition, producer_id: int) -> Bound | None:
         row = self._db.execute(
             "SELECT version, state FROM producers WHERE topic=? AND partition=? AND producer=?",
             (partition.topic_id.bytes, partition.number, producer_id),
@@ -201,25 +205,17 @@ class SqliteLedger:
         self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
     ) -> bool:
         where = (partition.topic_id.bytes, partition.number, producer_id)
-        with self._write() as execute:
-            if after == 0:
-                done = execute(
-                    "INSERT OR IGNORE INTO producers VALUES (?,?,?,1,?,?)",
-                    (*where, state, expires_at),
-                ).rowcount
-            else:
-                done = execute(
-                    "UPDATE producers SET version=version+1, state=?, expires_at=? "
-                    "WHERE topic=? AND partition=? AND producer=? AND version=?",
-                    (state, expires_at, *where, after),
-                ).rowcount
-            if done:
-                return True
-            row = execute(
-                "SELECT version, state FROM producers WHERE topic=? AND partition=? AND producer=?",
-                where,
-            ).fetchone()
-        return row is not None and (row[0], row[1]) == (after + 1, state)
+        if after == 0:
+            done = self._db.execute(
+                "INSERT OR IGNORE INTO producers VALUES (?,?,?,1,?,?)", (*where, state, expires_at)
+            ).rowcount
+        else:
+            done = self._db.execute(
+                "UPDATE producers SET version=version+1, state=?, expires_at=? "
+                "WHERE topic=? AND partition=? AND producer=? AND version=?",
+                (state, expires_at, *where, after),
+            ).rowcount
+        return bool(done) or self._producer(partition, producer_id) == (after + 1, state)
 
     @ledger_call
     def advance_start(self, partition: Partition, offset: int) -> Head:
@@ -265,7 +261,8 @@ class SqliteLedger:
 
     @ledger_call
     def unwatch(self, partition: Partition, watcher: str) -> None:
-        self._change_watchers(partition, lambda watchers: watchers.pop(watcher, None))
+        with suppress(UnknownPartition):
+            self._change_watchers(partition, lambda watchers: watchers.pop(watcher, None))
 
     @ledger_call
     def create_topic(self, topic: Topic) -> bool:
@@ -282,7 +279,7 @@ class SqliteLedger:
             ).rowcount
             if made:
                 self._db.executemany(
-                    "INSERT INTO heads VALUES (?,?,0,0,'')",
+                    "INSERT INTO heads (topic, partition) VALUES (?,?)",
                     [(topic.id.bytes, number) for number in range(topic.partitions)],
                 )
         return bool(made)
@@ -320,7 +317,7 @@ class SqliteLedger:
     @ledger_call
     def forget_topic(self, topic: Topic) -> None:
         with self._write() as execute:
-            for table in ("heads", "inflight", "extents", "producers"):
+            for table in ("heads", "extents", "producers"):
                 execute(f"DELETE FROM {table} WHERE topic=?", (topic.id.bytes,))
             execute("DELETE FROM doomed WHERE id=?", (topic.id.bytes,))
 

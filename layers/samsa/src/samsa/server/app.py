@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import fcntl
+import itertools
 import logging
 import os
 import resource
@@ -45,6 +46,12 @@ class Settings:
     log_limits: Limits = field(default_factory=Limits)
 
 
+def _nonces() -> Callable[[], str]:
+    """Words that no other process will use: a random one for this process, and a number."""
+    process, numbers = secrets.token_hex(6), itertools.count()
+    return lambda: f"{process}{next(numbers):x}"
+
+
 class SystemClock:
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
@@ -67,9 +74,7 @@ async def run(settings: Settings, ready: Callable[[str, int, int | None], None])
     objects = open_objects(settings.objects, settings.fsync, settings.cache_bytes)
     wakeups = LocalWakeups()
     await wakeups.listen(settings.host)
-    stores = Stores(
-        ledger, objects, SystemClock(), wakeups, lambda: secrets.token_hex(8), settings.log_limits
-    )
+    stores = Stores(ledger, objects, SystemClock(), wakeups, _nonces(), settings.log_limits)
     cluster_id = await ledger.cluster_id(_new_cluster_id())
     server = Server(Broker(stores, cluster_id, settings.rules), settings.limits, settings.advertise)
     alone = settings.lock is not None and _lock(settings.lock)

@@ -72,10 +72,10 @@ class ReceiveBuffer:
         """The capacity to read on with: 0 if there is room, the present one if what is unread
         must move to the front first, and more for a large frame or a client that is ahead of us."""
         size = self.frame_size() or 0
+        if self._end < self.capacity:
+            return 0  # also for a large frame: an announcement alone is not worth memory
         if size + PREFIX > self.capacity:
             return capacity_for(size)
-        if self._end < self.capacity:
-            return 0
         if self._start > 0 and self.capacity < READ_AHEAD:
             return 2 * self.capacity
         return self.capacity
@@ -97,3 +97,8 @@ class ReceiveBuffer:
         self._view = memoryview(bytearray(max(capacity, len(unread), SMALL)))
         self._view[: len(unread)] = unread
         self._start, self._end = 0, len(unread)
+
+    def drop(self) -> None:
+        """The end. What is on lease lives for as long as its holder needs it."""
+        self._view = memoryview(b"")
+        self._start = self._end = 0

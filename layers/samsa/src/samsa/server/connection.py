@@ -49,6 +49,7 @@ class Connection:
         self._waiter: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
         self._charged = 0
+        self._waits_for_memory = False
         self._address = server.advertised(sock)
 
     def start(self) -> None:
@@ -136,8 +137,14 @@ class Connection:
         """Nothing is held while waiting for more, so that two who wait cannot block each other."""
         self._server.budget.release(self._charged)
         self._charged = 0
-        await self._server.budget.acquire(capacity)
+        self._server.make_way(capacity)
+        self._waits_for_memory = True
+        try:
+            await self._server.budget.acquire(capacity)
+        finally:
+            self._waits_for_memory = False
         self._charged = capacity
+        self.last_active = self._loop.time()
         self._buffer.replace(capacity)
 
     def give_back(self) -> None:
@@ -227,7 +234,7 @@ class Connection:
 
     @property
     def busy(self) -> bool:
-        return len(self._replies) > 0 or self._buffer.leases > 0
+        return len(self._replies) > 0 or self._buffer.leases > 0 or self._waits_for_memory
 
     def finish(self) -> None:
         """Take no further request; what is under way is still answered."""
@@ -247,6 +254,7 @@ class Connection:
         self._read_no_more()
         self._sender.close()
         self._socket.close()
+        self._buffer.drop()
         self._server.budget.release(self._charged)
         self._charged = 0
         self._server.gone(self)

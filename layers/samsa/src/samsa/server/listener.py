@@ -95,6 +95,12 @@ class Server:
         self.stats.accepted += 1
         connection.start()
 
+    def make_way(self, wanted: int) -> None:
+        """Before someone waits for memory: those who rest give back what they keep."""
+        if self.budget.contended or wanted > self.budget.left:
+            for connection in self.connections:
+                connection.give_back()
+
     def gone(self, connection: Connection) -> None:
         self.connections.discard(connection)
 

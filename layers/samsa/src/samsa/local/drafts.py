@@ -1,0 +1,62 @@
+"""Unnamed files, opened ahead of need.
+
+Making an inode is the dearest part of a small put. It does not depend on what will be written, so it
+is done between requests and not while somebody waits for an answer.
+"""
+
+import asyncio
+import errno
+import os
+from collections import deque
+
+READY = 8
+REFILL_AFTER_S = 0.001
+_NO_UNNAMED_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
+
+
+class Drafts:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._ready: deque[int] = deque()
+        self._refilling = False
+        self.supported = self._try()
+
+    def _try(self) -> bool:
+        """Whether this file system has unnamed files, and /proc to link them by."""
+        if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+            return False
+        try:
+            self._ready.append(self._open())
+        except OSError as error:
+            if error.errno not in _NO_UNNAMED_FILES:
+                raise
+            return False
+        return True
+
+    def _open(self) -> int:
+        return os.open(self._folder, os.O_TMPFILE | os.O_WRONLY, 0o644)
+
+    def take(self) -> int:
+        """An empty, unnamed file to write to. The caller closes it. Safe in any thread."""
+        try:
+            return self._ready.popleft()
+        except IndexError:
+            return self._open()
+
+    def refill_soon(self) -> None:
+        """To be called in the event loop after a put."""
+        if not self._refilling and len(self._ready) < READY:
+            self._refilling = True
+            asyncio.get_running_loop().call_later(REFILL_AFTER_S, self._refill)
+
+    def _refill(self) -> None:
+        self._refilling = False
+        try:
+            while len(self._ready) < READY:
+                self._ready.append(self._open())
+        except OSError:
+            return  # whoever needs one now will be told
+
+    def close(self) -> None:
+        while self._ready:
+            os.close(self._ready.popleft())
