@@ -77,7 +77,7 @@ async def _topic(
         async with asyncio.timeout_at(deadline):
             return await topic_of(topic, by_id, broker, create=True)
     except Refused as refused:
-        return refused
+        return refused.with_traceback(None)  # which would hold on to the request's memory
     except (Unavailable, TimeoutError) as error:
         return Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
 
@@ -91,7 +91,7 @@ def _begin(
         partition = _partition(request, topic, entry.index)
         return broker.log.append(partition, _batch(entry.records, topic, context, broker))
     except Refused as refused:
-        return refused
+        return refused.with_traceback(None)  # which would hold on to the request's memory
     except RecordError as error:
         return Refused(_RECORD_ERRORS[type(error)], str(error))
 

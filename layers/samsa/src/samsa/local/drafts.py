@@ -1,7 +1,7 @@
 """Unnamed files, opened ahead of need.
 
-Making an inode is the dearest part of a small put. It does not depend on what will be written, so it
-is done between requests and not while somebody waits for an answer.
+Making an inode is the dearest part of a small put. It does not depend on what will be written, so
+it is done between requests and not while somebody waits for an answer.
 """
 
 import asyncio
