@@ -31,9 +31,8 @@ class Bench:
         with both(self.scratch, self.anchors) as pair:
             yield pair
         for broker in pair:
-            if broker.trouble:
-                count = len(broker.trouble)
-                self.samples.problem(f"{broker.side} logged {count} complaints")
+            if broker.complaints:
+                self.samples.problem(f"complaints in the log of {broker.side}: {broker.complaints}")
 
     def turns(self, brokers: Sequence[Broker], what: str) -> Iterator[Broker]:
         """Samsa, Kafka, Samsa, Kafka …: what disturbs the machine meets both."""

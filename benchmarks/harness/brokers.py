@@ -18,6 +18,7 @@ from .progress import say
 
 SAMSA, KAFKA = "Samsa", "Apache Kafka"
 START_S = 120
+EXCERPT_LINES = 30
 
 
 class BrokerFailed(Exception):
@@ -30,14 +31,16 @@ class Broker:
     side: str
     spare_ports = 0
     ready_line: str
-    trouble_line: re.Pattern[str]
+    complaint: re.Pattern[str]
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port = free_port(self.spare_ports)
         self.process: psutil.Process | None = None
-        self.trouble: list[str] = []
-        """What its log complains of, over all of its lives."""
+        self.complaints = 0
+        """Of its log, over all of its lives."""
+        self.first_complaint: list[str] = []
+        """And what follows it there: a traceback ends with what matters."""
         folder.mkdir(parents=True)
 
     @property
@@ -76,9 +79,15 @@ class Broker:
         code = end(self.process)
         self.process = None
         if code:
-            self.trouble.append(f"{self.side} ended with {code}")
+            say(f"{self.side} ended with {code}")
+        self._read_complaints()
+
+    def _read_complaints(self) -> None:
         lines = self.log.read_text(errors="replace").splitlines()
-        self.trouble += [line for line in lines if self.trouble_line.search(line)]
+        found = [number for number, line in enumerate(lines) if self.complaint.search(line)]
+        self.complaints += len(found)
+        if found and not self.first_complaint:
+            self.first_complaint = lines[found[0] : found[0] + EXCERPT_LINES]
 
     def _is_ready(self) -> bool:
         return self.output.exists() and self.ready_line in self.output.read_text(errors="replace")
@@ -91,7 +100,7 @@ class Broker:
 
 class Samsa(Broker):
     side = SAMSA
-    trouble_line = re.compile(r" (WARNING|ERROR|CRITICAL) |Traceback")
+    complaint = re.compile(r"^\S+ (WARNING|ERROR|CRITICAL) ")
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -128,8 +137,8 @@ class Kafka(Broker):
     side = KAFKA
     spare_ports = 1
     ready_line = "Kafka Server started"
-    # It warns of things that are as they should be on a first start.
-    trouble_line = re.compile(r"\] (ERROR|FATAL) ")
+    # It also warns, of things that are as they should be on a first start.
+    complaint = re.compile(r"\] (ERROR|FATAL) ")
 
     def __init__(self, folder: Path, anchors: Anchors) -> None:
         super().__init__(folder)
@@ -160,6 +169,6 @@ def both(scratch: Path, anchors: Anchors) -> Iterator[tuple[Samsa, Kafka]]:
         with undisturbed():
             for broker in brokers:
                 broker.stop()
-                for line in broker.trouble[:5]:
+                for line in broker.first_complaint:
                     say(f"{broker.side} logged: {line[:300]}")
             shutil.rmtree(folder, ignore_errors=True)
