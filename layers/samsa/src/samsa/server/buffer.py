@@ -34,8 +34,12 @@ class ReceiveBuffer:
         return len(self._view)
 
     @property
+    def unread(self) -> int:
+        return self._end - self._start
+
+    @property
     def idle(self) -> bool:
-        return self.leases == 0 and self._start == self._end
+        return self.leases == 0 and self.unread == 0
 
     def room(self) -> memoryview:
         """Where the next bytes go; empty if a lease must end or the buffer must grow first."""

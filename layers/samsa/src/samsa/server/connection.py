@@ -42,12 +42,13 @@ class Connection:
         self._server = server
         self._loop = asyncio.get_running_loop()
         self._buffer = ReceiveBuffer(server.limits.max_frame_bytes)
-        self._sender = Sender(sock, self._abort)
+        self._sender = Sender(sock, self.abort)
         self._replies = Replies(self._send_ready, self._memory_free)
         self._reading = False
         self._ended = False
         self._waiter: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
+        self._moved = (0, 0)
         self._charged = 0
         self._waits_for_memory = False
         self._address = server.advertised(sock)
@@ -95,9 +96,13 @@ class Connection:
             self._task.cancel()
 
     def look(self) -> None:
-        """uvloop no longer watches a socket on which data and a reset came together: ask it."""
+        """Now and then: bytes that moved are a sign of life, though no request has ended."""
         if self._reading:
+            # uvloop no longer watches a socket on which data and a reset came together: ask it.
             self._readable()
+        moved = (self._buffer.unread, self._sender.sent)
+        if moved != self._moved:
+            self._moved, self.last_active = moved, self._loop.time()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -207,7 +212,7 @@ class Connection:
                     segments += encode(reply.request, row)
         except Exception:
             log.exception("produce failed peer=%s", self.peer)
-            self._abort()
+            self.abort()
         else:
             self._write(segments)
 
@@ -234,7 +239,15 @@ class Connection:
 
     @property
     def busy(self) -> bool:
+        """Whether a client that is quiet waits for us."""
+        if not self._sender.empty:
+            return False  # we wait for it to take its answers
         return len(self._replies) > 0 or self._buffer.leases > 0 or self._waits_for_memory
+
+    @property
+    def hoards(self) -> bool:
+        """Whether it keeps memory for a request, or an answer, that the client does not finish."""
+        return self._charged > 0 and not self.busy
 
     def finish(self) -> None:
         """Take no further request; what is under way is still answered."""
@@ -244,7 +257,7 @@ class Connection:
         else:
             self._wake()
 
-    def _abort(self) -> None:
+    def abort(self) -> None:
         self._ended = True
         if self._task is not None:
             self._task.cancel()

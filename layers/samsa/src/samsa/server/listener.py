@@ -106,17 +106,21 @@ class Server:
 
     async def _end_the_idle(self) -> None:
         loop = asyncio.get_running_loop()
+        every = min(IDLE_CHECK_S, self.limits.idle_timeout_s / 2)
         while True:
-            await asyncio.sleep(min(IDLE_CHECK_S, self.limits.idle_timeout_s / 2))
+            await asyncio.sleep(every)
             now = loop.time()
             for connection in list(self.connections):
                 connection.look()
                 quiet = now - connection.last_active
                 if quiet > self.limits.idle_timeout_s and not connection.busy:
                     event(log, logging.INFO, "idle connection closed", peer=connection.peer)
-                    connection.finish()
-                elif quiet > IDLE_CHECK_S:
+                    connection.abort()
+                elif quiet > every:
                     connection.give_back()
+                    if self.budget.contended and connection.hoards:
+                        event(log, logging.WARNING, "stalled request closed", peer=connection.peer)
+                        connection.abort()
 
     async def close(self) -> None:
         """Accept no more, answer what is under way, and let everyone go."""
