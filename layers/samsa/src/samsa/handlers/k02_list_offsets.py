@@ -60,7 +60,7 @@ async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Foun
         return await broker.log.times.at(partition, timestamp) or NOT_FOUND
     if timestamp == MAX_TIMESTAMP:
         return await broker.log.times.newest(partition) or NOT_FOUND
-    head = await broker.log.head(partition)
+    head = await broker.log.glance(partition)
     if timestamp == LATEST:
         return Found(head.visible_end, -1)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
@@ -71,7 +71,7 @@ async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Foun
 
 
 async def _old_style(partition: Partition, entry: Any, broker: Broker) -> Any:
-    head = await broker.log.head(partition)
+    head = await broker.log.glance(partition)
     if entry.timestamp == LATEST:
         offsets = sorted({head.visible_end, head.log_start}, reverse=True)
     else:

@@ -33,7 +33,7 @@ async def _answer(topic: Any, entry: Any, broker: Broker) -> Any:
     try:
         found = await topic_of(topic, False, broker)
         partition = partition_in(found, entry.partition, entry.current_leader_epoch)
-        head = await broker.log.head(partition)
+        head = await broker.log.glance(partition)
     except Refused as refused:
         code = refused.code
     except UnknownPartition:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
+from samsa.local.checkpoint import Checkpointer
 from samsa.local.schema import SCHEMA, pack_marks, row_to_extent, row_to_head, row_to_topic
 from samsa.ports import (
     Bound,
@@ -85,7 +86,9 @@ class SqliteLedger:
         )
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
+        self._db.execute("PRAGMA wal_autocheckpoint=0")
         self._db.executescript(SCHEMA)
+        self._checkpointer = Checkpointer(path)
 
     def _write(self) -> "Transaction":
         return Transaction(self._db)
@@ -341,4 +344,5 @@ class SqliteLedger:
     async def close(self) -> None:
         if self._thread is not None:
             self._thread.shutdown(wait=True)
+        self._checkpointer.close()
         self._db.close()

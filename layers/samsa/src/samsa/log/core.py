@@ -45,6 +45,9 @@ class Log:
     async def head(self, partition: Partition) -> Head:
         return await self.reader.head(partition)
 
+    async def glance(self, partition: Partition) -> Head:
+        return await self.reader.glance(partition)
+
     async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
         return await self.reader.plan(partition, offset, max_bytes)
 

@@ -6,6 +6,8 @@ because the slot is a write-once cell: the writer finds its put refused, or its 
 looks.
 """
 
+import asyncio
+
 from samsa.ports import Extent, Head, Missing, Partition, UnknownPartition
 from samsa.records.batch import filler, read_header
 
@@ -21,7 +23,7 @@ class Fencer:
     def __init__(self, stores: Stores, background: Background) -> None:
         self._stores = stores
         self._background = background
-        self._busy: set[str] = set()
+        self._closing: dict[str, asyncio.Task[None]] = {}
 
     def stale(self, head: Head) -> list[tuple[str, int]]:
         limit = self._stores.clock.now_ms() - self._stores.limits.fence_after_ms
@@ -31,23 +33,22 @@ class Fencer:
             if Token.parse(token).opened_at <= limit
         ]
 
-    def look(self, partition: Partition, head: Head) -> None:
+    def look(self, partition: Partition, head: Head) -> "list[asyncio.Task[None]]":
         """Close in the background what is stale in a head that somebody read anyway."""
-        for token, base in self.stale(head):
-            self.soon(partition, token, base)
+        return [self.soon(partition, *slot) for slot in self.stale(head)]
 
-    def soon(self, partition: Partition, token: str, base: int) -> None:
-        if token not in self._busy:
-            self._background.start(self.fence(partition, token, base))
+    def soon(self, partition: Partition, token: str, base: int) -> "asyncio.Task[None]":
+        task = self._closing.get(token)
+        if task is None:
+            task = self._background.start(self.fence(partition, token, base))
+            self._closing[token] = task
+            task.add_done_callback(lambda _: self._closing.pop(token))
+        return task
 
     async def fence(self, partition: Partition, token: str, base: int) -> None:
-        self._busy.add(token)
-        try:
-            extent = await self._fill(partition, token, base)
-            if extent is not None:
-                await self._close(partition, token, extent)
-        finally:
-            self._busy.discard(token)
+        extent = await self._fill(partition, token, base)
+        if extent is not None:
+            await self._close(partition, token, extent)
 
     async def fence_all(self, partition: Partition, head: Head) -> None:
         """Close every open slot: for a process that knows itself to be the only one."""

@@ -44,16 +44,28 @@ class Reader:
 
     async def head(self, partition: Partition) -> Head:
         """The head, once what is stale on it has been closed."""
-        head = await self._stores.ledger.head(partition)
-        stale = self._fencer.stale(head) if head.inflight else []
-        if not stale:
+        head, closing = await self._look(partition)
+        if not closing:
             return head
-        await asyncio.gather(*(self._fencer.fence(partition, *slot) for slot in stale))
+        await asyncio.gather(*map(asyncio.shield, closing))
         return await self._stores.ledger.head(partition)
+
+    async def glance(self, partition: Partition) -> Head:
+        """The same, but as it is if closing takes long: a store may be down, and what lies below
+        an open slot can be read all the same."""
+        head, closing = await self._look(partition)
+        if not closing:
+            return head
+        await asyncio.wait(closing, timeout=self._stores.limits.closing_ms / 1000)
+        return await self._stores.ledger.head(partition)
+
+    async def _look(self, partition: Partition) -> "tuple[Head, list[asyncio.Task[None]]]":
+        head = await self._stores.ledger.head(partition)
+        return head, self._fencer.look(partition, head) if head.inflight else []
 
     async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
         """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
-        head = await self.head(partition)
+        head = await self.glance(partition)
         end = head.visible_end
         if not head.log_start <= offset <= end:
             raise OutOfRange(head.log_start, end)

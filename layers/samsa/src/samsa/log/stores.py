@@ -14,6 +14,8 @@ T = TypeVar("T")
 class Limits:
     fence_after_ms: int = 15_000
     """How old an open slot is before anyone who meets it closes it. Liveness only."""
+    closing_ms: int = 1_000
+    """How long a reader waits for stale slots to be closed, before it does without."""
     slot_bytes: int = 8 * 1024 * 1024
     """What appends may share one slot up to; a single larger append has a slot of its own."""
     slot_appends: int = 1_000

@@ -32,7 +32,7 @@ class Times:
         return await self._within(partition, extent, extent.max_timestamp)
 
     async def _within(self, partition: Partition, extent: Extent, timestamp: int) -> Found | None:
-        head = await self._reader.head(partition)
+        head = await self._reader.glance(partition)
         data = await self._stores.objects.get(extent.key)
         found = first_at_or_after(data, timestamp)
         if found is None or found[0] >= head.visible_end:

@@ -64,6 +64,7 @@ class PartitionWriter:
             for _, future in group:
                 if not future.done():
                     future.set_exception(error)
+                    future.exception()  # whoever waited may have been told that time is up
         else:
             for (_, future), outcome in zip(group, outcomes, strict=True):
                 if not future.done():
