@@ -23,7 +23,7 @@ class Fencer:
     def __init__(self, stores: Stores, background: Background) -> None:
         self._stores = stores
         self._background = background
-        self._closing: dict[str, asyncio.Task[None]] = {}
+        self._closing: dict[tuple[str, int], asyncio.Task[None]] = {}
 
     def stale(self, head: Head) -> list[tuple[str, int]]:
         limit = self._stores.clock.now_ms() - self._stores.limits.fence_after_ms
@@ -38,11 +38,12 @@ class Fencer:
         return [self.soon(partition, *slot) for slot in self.stale(head)]
 
     def soon(self, partition: Partition, token: str, base: int) -> "asyncio.Task[None]":
-        task = self._closing.get(token)
+        slot = token, base  # a reserve that came again after a fence has the token twice
+        task = self._closing.get(slot)
         if task is None:
             task = self._background.start(self.fence(partition, token, base))
-            self._closing[token] = task
-            task.add_done_callback(lambda _: self._closing.pop(token))
+            self._closing[slot] = task
+            task.add_done_callback(lambda _: self._closing.pop(slot))
         return task
 
     async def fence(self, partition: Partition, token: str, base: int) -> None:
