@@ -22,12 +22,18 @@ class Cast(NamedTuple):
 def actors(world: "World") -> Cast:
     rng, setting, partitions = world.rng, world.setting, world.partitions
     writers = [
-        *(GroupedWriter(world, f"grouped {n}", rng.choice(partitions), rng.randint(3, 5))
-          for n in range(setting.grouped)),
-        *(SingleWriter(world, f"single {n}", rng.choice(partitions), rng.randint(3, 5))
-          for n in range(setting.single)),
-        *(IdempotentProducer(world, 7 + n, rng.choice(partitions), rng.randint(5, 10))
-          for n in range(setting.idempotent)),
+        *(
+            GroupedWriter(world, f"grouped {n}", rng.choice(partitions), rng.randint(3, 5))
+            for n in range(setting.grouped)
+        ),
+        *(
+            SingleWriter(world, f"single {n}", rng.choice(partitions), rng.randint(3, 5))
+            for n in range(setting.single)
+        ),
+        *(
+            IdempotentProducer(world, 7 + n, rng.choice(partitions), rng.randint(6, 14))
+            for n in range(setting.idempotent)
+        ),
     ]
     others = [
         *(Reader(world, f"reader {n}", rng.choice(partitions)) for n in range(setting.readers)),

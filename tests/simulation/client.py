@@ -35,12 +35,12 @@ class Client:
 
     async def answer(self, process: Process, future: "asyncio.Future[Any]") -> Any:
         """The process may die before it answers, or be too slow; what it does then, it does."""
-        self.world.watch(future)
         patience = PATIENT_S if self.world.weather.calm else self._patience
         either = asyncio.FIRST_COMPLETED
         await asyncio.wait({future, process.died}, timeout=patience, return_when=either)
         if not future.done():
             self.world.note(self.name, "loses", process.name)
+            self._patience *= 1.5
             raise Gone
         return future.result()
 

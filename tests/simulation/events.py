@@ -8,15 +8,14 @@ from samsa.records import RecordError, headers
 from .weather import Fault
 
 Event = tuple[float, tuple[Any, ...]]
-SHOWN = 60
 
 
 def story(seed: int, violation: str | None, events: list[Event]) -> str:
-    lines = [line(event) for event in events[-SHOWN:]]
+    lines = map(line, events)
     return "\n".join(
         [
             f"seed {seed}: {violation or 'every invariant holds'}",
-            f"replay: SAMSA_SIM_SEED={seed} python -m pytest tests/simulation -k schedules",
+            f"replay: SAMSA_SIM_SEED={seed} python -m pytest tests/simulation/test_schedules.py -s",
             *lines,
         ]
     )

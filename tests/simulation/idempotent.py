@@ -97,6 +97,7 @@ class IdempotentProducer(Client):
                 if self.world.rng.random() < self._hesitates:
                     await self.think()
                 future = process.log.append(self._partition, sendable(item.data))
+                self.world.watch(future)
                 in_flight.append((item, future))
 
     async def _settle(
@@ -135,6 +136,7 @@ class IdempotentProducer(Client):
     def _take_new_epoch(self) -> None:
         self.world.paths["a producer took a new epoch"] += 1
         self._forgotten = False
+        self._offsets.clear()  # what was in doubt may have been stored, and comes again
         self._epoch += 1
         self._items = deque(item for item in self._items if not item.acked)
         self._number()

@@ -17,12 +17,12 @@ EVERY_PATH = (
     "412: ours",
     "412: fenced",
     "token gone: stored",
-    "token gone: fenced",
     "token gone: aged out",
     "a bind lost its race",
     "duplicate: stored",
     "duplicate: still open",
     "duplicate: bound again",
+    "duplicate: after another in its fenced slot",
     "duplicate: aged out",
     "the batch before is not stored",
     "an unindexed slot was repaired",
@@ -108,5 +108,3 @@ def _duplicate(answer: Any) -> str | None:
 
 def _follows(refusal: Any) -> str | None:
     return "the batch before is not stored" if refusal is Refusal.OUT_OF_ORDER else None
-
-

@@ -67,11 +67,11 @@ class GroupedWriter(PlainWriter):
         self, process: Process, partition: Partition, batches: Sequence[Batch]
     ) -> list[Outcome | None]:
         futures = [process.log.append(partition, batch) for batch in batches]
+        for future in futures:
+            self.world.watch(future)
         return [await self._outcome(process, future) for future in futures]
 
-    async def _outcome(
-        self, process: Process, future: "asyncio.Future[Outcome]"
-    ) -> Outcome | None:
+    async def _outcome(self, process: Process, future: "asyncio.Future[Outcome]") -> Outcome | None:
         try:
             outcome: Outcome = await self.answer(process, future)
         except LATER:

@@ -1,14 +1,15 @@
 """One process of the cluster: the real log, and a way to its stores on which anything may happen.
 
-Each store call waits before its effect and again after it, for as long as the seed says: so the seed
-decides who goes on next. A process that crashes is not cancelled, since cancelling runs code that a
-crash does not: its calls just never come back.
+Each store call waits before its effect and again after it, for as long as the seed says: so the
+seed decides who goes on next. A process that crashes is not cancelled, since cancelling runs code
+that a crash does not: its calls just never come back.
 """
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from inspect import isgenerator
 from typing import TYPE_CHECKING, Any
 
 from samsa.log.cache import TailCache
@@ -33,7 +34,7 @@ class Process:
         self.name = name
         self.alive = True
         self.died: asyncio.Future[None] = world.loop.create_future()
-        self._pace = STEP_S * rng.choice((1, 1, 1, 5, 25))
+        self._pace = STEP_S * rng.choice((1, 1, 1, 4, 15))
         self._skew_ms = rng.choice((0, 0, world.setting.fence_after_ms, -300))
         objects = ObjectsDoor(self, world.objects)
         stores = Stores(
@@ -42,7 +43,7 @@ class Process:
             clock=self,
             wakeups=Silence(),
             nonce=world.nonce,
-            limits=world.setting.limits,
+            limits=replace(world.setting.limits, slot_appends=rng.choice((1, 2, 100))),
         )
         self.log = Log(stores)
 
@@ -66,7 +67,7 @@ class Process:
                 world.later(self.name, name, method, args)
             raise Unavailable(fault.value)
         answer = world.effect(self.name, name, method, args, fault)
-        if inspect.isgenerator(answer):
+        if isgenerator(answer):
             answer = await self._step_by_step(name, answer, fault)
         if fault is Fault.CRASH:
             self.crash()

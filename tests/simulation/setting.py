@@ -45,11 +45,11 @@ class Setting:
             limits=Limits(
                 fence_after_ms=rng.choice((300, 1_000)),
                 slot_bytes=rng.choice((150, 400, 100_000)),
-                slot_appends=rng.choice((2, 100)),
                 attempts=rng.choice((2, 4, 6)),
                 backoff_ms=20,
+                closing_ms=rng.choice((30, 1_000)),
                 objects_per_read=rng.choice((2, 256)),
                 sweep_grace_ms=rng.choice((0, 0, 200, 1_000)),
             ),
-            storm_s=rng.choice((5, 15)),
+            storm_s=rng.choice((5, 10)),
         )

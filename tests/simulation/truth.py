@@ -1,8 +1,8 @@
 """What must hold after every effect on a store, whoever caused it.
 
-The truth watches the stores from outside, as an all-seeing reader would: whatever becomes visible is
-written down once and compared with everything that is seen, acknowledged, indexed or deleted later.
-It knows a batch by its checksum, which covers all but the offset: the schedule gives each its own.
+The truth watches the stores from outside, as an all-seeing reader would: whatever becomes visible
+is written down once, and compared with everything that is seen, acknowledged, indexed or deleted
+later. It knows a batch by its checksum, which covers all but the offset.
 """
 
 from collections.abc import Mapping, Sequence
@@ -146,9 +146,7 @@ class Truth:
         if offset < shadow.visible_end:
             _same(shadow, offset)
 
-    def read(
-        self, partition: Partition, offset: int, plan: Plan, pieces: Sequence[Buffer]
-    ) -> int:
+    def read(self, partition: Partition, offset: int, plan: Plan, pieces: Sequence[Buffer]) -> int:
         """What a reader at `offset` was given; where it goes on."""
         shadow = self.shadows[partition]
         for piece, wanted in zip(pieces, plan.ranges, strict=True):

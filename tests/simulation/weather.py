@@ -17,19 +17,12 @@ class Fault(Enum):
     TORN = "unavailable between two steps"
 
 
+PROTOCOL = ("reserve", "bind", "put_if_absent", "confirm")
 CALLS = (
-    "reserve",
-    "bind",
-    "put_if_absent",
-    "confirm",
-    "head",
-    "extents",
-    "get",
-    "producer",
-    "index",
-    "advance_start",
-    "drop_extents",
-    "delete",
+    *PROTOCOL,
+    *PROTOCOL,
+    *("head", "extents", "get", "producer", "index"),
+    *("advance_start", "drop_extents", "delete"),
 )
 
 
@@ -53,6 +46,7 @@ class Weather:
         def sometimes(*chances: float) -> float:
             return rng.choice((0.0,) * len(chances) + chances)
 
+        sleepy = rng.sample(CALLS, rng.choice((0, 1, 2)))
         return cls(
             refused=sometimes(0.02, 0.1),
             lost=sometimes(0.02, 0.1),
@@ -60,8 +54,8 @@ class Weather:
             crash=sometimes(0.005, 0.02),
             torn=sometimes(0.1, 0.4),
             sleep=rng.choice((0.0, 0.01, 0.03)),
-            brittle=rng.choice((*CALLS, "")),
-            sleepy=frozenset(rng.sample(CALLS, rng.choice((0, 1, 2)))),
+            brittle=rng.choice(sleepy or CALLS),
+            sleepy=frozenset(sleepy),
             crashes_left=3,
         )
 

@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from inspect import isgenerator
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
@@ -15,11 +16,11 @@ from samsa.ports import Missing, Partition, Unavailable, UnknownPartition
 from samsa.records import BatchHeader
 
 from .actors import actors
-from .broken import SOUND, Rules
 from .events import Event, story
 from .loop import Stuck, VirtualLoop
 from .paths import watch_paths
 from .process import Process
+from .rules import SOUND, Rules
 from .setting import Setting
 from .truth import Truth, Violation
 from .weather import Fault, Weather
@@ -38,8 +39,9 @@ class Finished(NamedTuple):
     paths: Counter[str]
     violation: str | None
 
-    def story(self) -> str:
-        return story(self.seed, self.violation, self.events)
+    def story(self, events: int = 40) -> str:
+        """How it ended."""
+        return story(self.seed, self.violation, self.events[-events:])
 
 
 @dataclass
@@ -99,7 +101,7 @@ class World:
 
     async def pick(self) -> Process:
         """Some process that lives, once there is one."""
-        while not self.processes:
+        while not self.processes:  # noqa: ASYNC110 - as clients do
             await asyncio.sleep(0.1)
         return self.rng.choice(self.processes)
 
@@ -122,12 +124,10 @@ class World:
         except EXPECTED as error:
             self.note(who, name, args, error)
             raise
-        self.note(who, name, args, answer, fault)
+        self.note(who, name, args, None if isgenerator(answer) else answer, fault)
         return answer
 
-    def step(
-        self, who: str, name: str, steps: Any, fault: Fault | None = None
-    ) -> tuple[bool, Any]:
+    def step(self, who: str, name: str, steps: Any, fault: Fault | None = None) -> tuple[bool, Any]:
         """One step of a call that has several: whether it was the last, and its answer then."""
         try:
             next(steps)
@@ -140,19 +140,15 @@ class World:
             raise
         return False, None
 
-    def later(
-        self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]
-    ) -> None:
+    def later(self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """The caller was told that nothing is known; it happens all the same."""
         delay = self.rng.choice((0.01, self.setting.fence_after_ms / 250))
         self.loop.call_later(self.rng.random() * delay, self._late, who, name, method, args)
 
-    def _late(
-        self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]
-    ) -> None:
+    def _late(self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> None:
         try:
             answer = self.effect(f"{who} late", name, method, args)
-            while hasattr(answer, "send") and not self.step(f"{who} late", name, answer)[0]:
+            while isgenerator(answer) and not self.step(f"{who} late", name, answer)[0]:
                 pass
         except (Violation, *EXPECTED):
             pass
@@ -262,6 +258,10 @@ def run(seed: int, rules: Rules = SOUND) -> Finished:
         loop.run_until_complete(world.run())
     except (Stuck, Violation, OutOfRange, *EXPECTED) as error:
         world.fail(f"{type(error).__name__}: {error}")
+    except RuntimeError:
+        if loop.mishap is None:
+            raise
+        raise loop.mishap from None
     finally:
         ALARM.world = None
         loop.bury()

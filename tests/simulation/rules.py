@@ -1,0 +1,53 @@
+"""The rules that a schedule is played by: the log's own, or those with one of them taken out."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from samsa.log.core import Log
+
+from .ledger import SimLedger
+from .objects import SimObjects
+
+Break = Callable[[Log], None]
+
+
+def untouched(log: Log) -> None:
+    """The log as it is."""
+
+
+class Rules(NamedTuple):
+    break_log: Break = untouched
+    ledger: type[SimLedger] = SimLedger
+    objects: type[SimObjects] = SimObjects
+
+
+SOUND = Rules()
+BROKEN: dict[str, Rules] = {}
+"""By what is done instead of the rule."""
+
+
+def instead(what: str) -> Callable[[Break], Break]:
+    """Register a way to break the log of every process."""
+
+    def register(break_log: Break) -> Break:
+        BROKEN[what] = Rules(break_log)
+        return break_log
+
+    return register
+
+
+def replace(owner: Any, name: str, method: Callable[..., Any]) -> None:
+    """Give one object another method, which is handed the one it replaces."""
+    original = getattr(owner, name)
+
+    async def changed(*args: Any) -> Any:
+        return await method(original, *args)
+
+    setattr(owner, name, changed)
+
+
+def always(owner: Any, name: str, answer: Any) -> None:
+    async def blind(original: Any, *args: Any) -> Any:
+        return answer
+
+    replace(owner, name, blind)

@@ -1,0 +1,15 @@
+"""Every rule of the commit protocol is needed: without any one of them some schedule goes wrong."""
+
+import pytest
+import simulation.broken_log
+import simulation.broken_stores  # noqa: F401 - these two fill BROKEN
+from simulation.rules import BROKEN
+from simulation.world import run
+
+SCHEDULES = 1_000
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_the_simulation_objects_to(what):
+    rules = BROKEN[what]
+    assert any(run(seed, rules).violation for seed in range(SCHEDULES))

@@ -1,0 +1,118 @@
+"""The simulated ledger answers as the SQLite ledger does."""
+
+import inspect
+from random import Random
+from uuid import UUID
+
+import pytest
+from simulation.ledger import SimLedger
+
+from samsa.local.sqlite import SqliteLedger
+from samsa.log.stores import slot_key
+from samsa.ports import Extent, Partition, Topic
+
+PARTITION = Partition(UUID(int=1), 0)
+STEPS = 120
+
+
+class Anything:
+    """A truth that objects to nothing."""
+
+    def __getattr__(self, name: str):
+        return lambda *_: None
+
+
+class Caller:
+    """Makes up calls that a log might make, from what it has seen so far."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._open: dict[str, tuple[int, int]] = {}
+        self._closed: list[tuple[str, Extent]] = []
+        self._end = 0
+        self._made = 0
+
+    def next(self) -> tuple[str, tuple[object, ...]]:
+        name = self._rng.choice([n for n in dir(self) if n.startswith("call_")])
+        return name[5:], (PARTITION, *getattr(self, name)())
+
+    def call_reserve(self) -> tuple[object, ...]:
+        if self._open and self._rng.random() < 0.2:
+            token = self._rng.choice(list(self._open))
+            return token, self._open[token][1]
+        self._made += 1
+        token, count = f"t{self._made}", self._rng.randint(1, 4)
+        self._open[token] = self._end, count
+        self._end += count
+        return token, count
+
+    def call_confirm(self) -> tuple[object, ...]:
+        if self._open and self._rng.random() < 0.8:
+            token = self._rng.choice(list(self._open))
+            self._closed.append((token, self._extent(*self._open.pop(token))))
+            return self._closed[-1]
+        return self._rng.choice(self._closed) if self._closed else ("nobody's", self._extent(0, 1))
+
+    def call_index(self) -> tuple[object, ...]:
+        return (self._rng.choice(self._closed)[1] if self._closed else self._extent(0, 1),)
+
+    def _extent(self, base: int, count: int) -> Extent:
+        stamp = self._rng.randint(-1, 9)
+        return Extent(base, count, 61, stamp, stamp, slot_key(PARTITION, base), (), count)
+
+    def _offset(self) -> int:
+        return self._rng.randint(0, self._end + 1)
+
+    def call_head(self) -> tuple[object, ...]:
+        return ()
+
+    def call_extents(self) -> tuple[object, ...]:
+        return self._offset(), self._rng.randint(1, 5)
+
+    def call_extent_before(self) -> tuple[object, ...]:
+        return (self._offset(),)
+
+    def call_extent_at_time(self) -> tuple[object, ...]:
+        return (self._rng.randint(0, 10),)
+
+    def call_newest_extent(self) -> tuple[object, ...]:
+        return ()
+
+    def call_producer(self) -> tuple[object, ...]:
+        return (self._rng.randint(1, 2),)
+
+    def call_bind(self) -> tuple[object, ...]:
+        state = self._rng.choice((b"one", b"two"))
+        return self._rng.randint(1, 2), state, self._rng.randint(0, 3), 99
+
+    def call_advance_start(self) -> tuple[object, ...]:
+        return (self._offset() // 3,)
+
+    def call_drop_extents(self) -> tuple[object, ...]:
+        return (self._offset() // 3,)
+
+
+def answer(method, args):
+    found = method(*args)
+    if inspect.isgenerator(found):
+        while True:
+            try:
+                next(found)
+            except StopIteration as end:
+                return end.value
+    return found
+
+
+@pytest.mark.parametrize("two_steps", [False, True], ids=["one step", "two steps"])
+@pytest.mark.parametrize("seed", range(20))
+async def test_both_ledgers_give_the_same_answers(seed, two_steps):
+    real = SqliteLedger(":memory:")
+    await real.create_topic(Topic("t", PARTITION.topic_id, 1, 0))
+    twin = SimLedger(Anything(), two_steps)
+    twin.make(PARTITION)
+    caller = Caller(Random(seed))
+    for step in range(STEPS):
+        name, args = caller.next()
+        expected = await getattr(real, name)(*args)
+        assert answer(getattr(twin, name), args) == expected, f"step {step}: {name}{args}"
+    await real.close()
