@@ -119,6 +119,8 @@ class Ledger(Protocol):
     async def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
         """Close the slot if it is open; then, if this call closed it, add the extent if absent.
 
+        Only the slot at the extent's base: a reserve that comes again after its slot was closed
+        opens another one under the same token.
         Two steps on DynamoDB: a slot may end up closed and not indexed, which readers repair.
         """
         ...

@@ -53,11 +53,14 @@ class HeadCalls(TableCalls):
 
     @counted
     async def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
+        # By its base too: a reserve that comes again after its slot was closed opens another under
+        # the same token.
         head, was_open = await self._update(
             partition,
             "REMOVE inflight.#token",
-            "attribute_exists(inflight.#token)",
+            "inflight.#token = :base",
             {"#token": token},
+            {":base": number(extent.base)},
         )
         if was_open:
             await self._add_extent(partition, extent)

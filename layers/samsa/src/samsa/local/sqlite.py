@@ -121,9 +121,9 @@ class SqliteLedger:
         with self._write() as execute:
             rows = execute(
                 "UPDATE heads SET inflight = json_remove(inflight, ?) "
-                "WHERE topic=? AND partition=? AND json_extract(inflight, ?) IS NOT NULL "
+                "WHERE topic=? AND partition=? AND json_extract(inflight, ?) = ? "
                 f"RETURNING {HEAD}",
-                (path, partition.topic_id.bytes, partition.number, path),
+                (path, partition.topic_id.bytes, partition.number, path, extent.base),
             ).fetchall()
             if rows:
                 self._insert_extent(partition, extent)
