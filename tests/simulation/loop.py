@@ -63,6 +63,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self.mishap = context["exception"]
             self.stop()
 
+    def _asyncgen_finalizer_hook(self, agen: Any) -> None:
+        """A listing that a crashed process never finished: nobody finishes it."""
+
     def bury(self) -> None:
         """Close it with all that was left hanging on it, and run none of that."""
         for task in asyncio.all_tasks(self):

@@ -40,11 +40,17 @@ class Caller:
         if self._open and self._rng.random() < 0.2:
             token = self._rng.choice(list(self._open))
             return token, self._open[token][1]
-        self._made += 1
-        token, count = f"t{self._made}", self._rng.randint(1, 4)
+        token, count = self._token(), self._rng.randint(1, 4)
         self._open[token] = self._end, count
         self._end += count
         return token, count
+
+    def _token(self) -> str:
+        """A new one, or one that was closed: a reserve may arrive again."""
+        if self._closed and self._rng.random() < 0.2:
+            return self._rng.choice(self._closed)[0]
+        self._made += 1
+        return f"t{self._made}"
 
     def call_confirm(self) -> tuple[object, ...]:
         if self._open and self._rng.random() < 0.8:

@@ -1,0 +1,136 @@
+import asyncio
+
+import pytest
+from unit.log.given import PARTITION, a_batch, a_log
+
+from samsa.log.admit import Outcome, Refusal
+from samsa.log.append import Batch
+from samsa.log.stores import Limits
+from samsa.log.writer import PartitionWriter
+from samsa.ports import Partition, Unavailable
+
+
+class GatedAppender:
+    """Writes what it is given down, and answers when it is let through."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[Batch]] = []
+        self.gate = asyncio.Event()
+        self.error: Exception | None = None
+
+    async def append(self, partition: Partition, batches: list[Batch]) -> list[Outcome]:
+        self.groups.append(batches)
+        first = sum(len(group) for group in self.groups[:-1])
+        await self.gate.wait()
+        if self.error:
+            raise self.error
+        return [Outcome(first + number, 0) for number in range(len(batches))]
+
+
+def a_writer(**limits: int) -> tuple[PartitionWriter, GatedAppender]:
+    appender = GatedAppender()
+    return PartitionWriter(PARTITION, appender, Limits(**limits)), appender
+
+
+async def test_what_arrives_while_a_slot_is_written_shares_the_next_one():
+    writer, appender = a_writer()
+    first = writer.submit(a_batch())
+    await asyncio.sleep(0)
+    others = [writer.submit(a_batch()) for _ in range(5)]
+    appender.gate.set()
+    assert [(await future).offset for future in (first, *others)] == list(range(6))
+    assert [len(group) for group in appender.groups] == [1, 5]
+
+
+async def test_the_order_of_arrival_is_the_order_of_writing():
+    writer, appender = a_writer()
+    batches = [a_batch(b"%d" % number) for number in range(7)]
+    futures = [writer.submit(batch) for batch in batches]
+    appender.gate.set()
+    await asyncio.gather(*futures)
+    assert [batch for group in appender.groups for batch in group] == batches
+
+
+async def test_a_slot_takes_no_more_bytes_than_it_may():
+    size = len(a_batch().data)
+    writer, appender = a_writer(slot_bytes=3 * size)
+    futures = [writer.submit(a_batch()) for _ in range(7)]
+    appender.gate.set()
+    await asyncio.gather(*futures)
+    assert [len(group) for group in appender.groups] == [3, 3, 1]
+
+
+async def test_an_append_larger_than_a_slot_has_one_of_its_own():
+    small, large = len(a_batch().data), a_batch(b"x" * 1_000)
+    writer, appender = a_writer(slot_bytes=2 * small)
+    futures = [writer.submit(batch) for batch in (a_batch(), large, a_batch(), a_batch())]
+    appender.gate.set()
+    await asyncio.gather(*futures)
+    assert [len(group) for group in appender.groups] == [1, 1, 2]
+
+
+async def test_a_slot_takes_no_more_appends_than_it_may():
+    writer, appender = a_writer(slot_appends=2)
+    futures = [writer.submit(a_batch()) for _ in range(5)]
+    appender.gate.set()
+    await asyncio.gather(*futures)
+    assert [len(group) for group in appender.groups] == [2, 2, 1]
+
+
+async def test_all_appends_of_a_failed_slot_fail_and_the_next_slot_is_tried():
+    writer, appender = a_writer(slot_appends=2)
+    futures = [writer.submit(a_batch()) for _ in range(3)]
+    appender.error = Unavailable("down")
+    appender.gate.set()
+    failed = await asyncio.gather(*futures, return_exceptions=True)
+    assert [type(error) for error in failed] == [Unavailable] * 3
+    assert len(appender.groups) == 2
+    appender.error = None
+    assert (await writer.submit(a_batch())).refusal is None
+
+
+async def test_a_client_that_goes_away_takes_nobody_with_it():
+    writer, appender = a_writer()
+    gone, stays = writer.submit(a_batch()), writer.submit(a_batch())
+    gone.cancel()
+    appender.gate.set()
+    assert (await stays).offset == 1
+
+
+async def test_a_writer_rests_when_nothing_is_left():
+    writer, appender = a_writer()
+    assert writer.idle
+    future = writer.submit(a_batch())
+    assert not writer.idle
+    appender.gate.set()
+    await writer.finished()
+    assert writer.idle
+    assert future.done()
+
+
+async def test_many_appends_cost_one_put_and_one_confirm():
+    given = await a_log()
+    await asyncio.gather(*(given.log.append(PARTITION, a_batch(b"%d" % n)) for n in range(50)))
+    assert given.objects.calls["put"] == 1
+    assert given.ledger.calls["reserve"] == given.ledger.calls["confirm"] == 1
+    assert await given.values() == [b"%d" % n for n in range(50)]
+
+
+async def test_each_append_hears_its_own_offset():
+    given = await a_log()
+    batches = [a_batch(*[b"v"] * size) for size in (1, 3, 2)]
+    outcomes = await asyncio.gather(*(given.log.append(PARTITION, batch) for batch in batches))
+    assert [outcome.offset for outcome in outcomes] == [0, 1, 4]
+
+
+@pytest.mark.parametrize("refusal", Refusal)
+async def test_a_refusal_reaches_only_the_append_it_is_for(refusal):
+    writer, appender = a_writer()
+
+    async def append(partition: Partition, batches: list[Batch]) -> list[Outcome]:
+        return [Outcome(5, 0), Outcome(-1, -1, refusal)]
+
+    appender.append = append
+    first, second = writer.submit(a_batch()), writer.submit(a_batch())
+    assert (await first).refusal is None
+    assert (await second).refusal is refusal
