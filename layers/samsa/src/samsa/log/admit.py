@@ -59,6 +59,13 @@ class Planned(NamedTuple):
     """Which of the append's batches it holds, in order."""
 
 
+class Binding(NamedTuple):
+    lost: set[int]
+    """The append's batches that are not bound to this slot."""
+    known: dict[int, Known]
+    """By producer id: what is true once the slot is confirmed."""
+
+
 class Screening(NamedTuple):
     admitted: list[int]
     settled: dict[int, Outcome]
@@ -127,9 +134,7 @@ class Producers:
         mine: list[tuple[int, BatchHeader]],
         settled: dict[int, Outcome],
     ) -> Planned | None:
-        bound = await self._stores.insist(
-            lambda: self._stores.ledger.producer(partition, producer_id)
-        )
+        bound = await self._stores.insist(self._stores.ledger.producer, partition, producer_id)
         version = bound.version if bound else 0
         draft = Draft.of(ProducerState.unpack(bound.state) if bound else None)
         members: list[int] = []
@@ -195,14 +200,14 @@ class Producers:
         known = self._known.get((partition, header.producer_id))
         if known is not None and known.version == version:
             return Fate.STORED
-        head = await self._stores.insist(lambda: self._reader.head(partition))
+        head = await self._stores.insist(self._reader.head, partition)
         if entry.base < head.log_start:
             return Fate.AGED
         if any(covers(token, base, entry.base) for token, base in head.inflight.items()):
             return Fate.OPEN
         try:
             stored = await self._stores.insist(
-                lambda: self._reader.batch_at(partition, entry.base, entry.slot)
+                self._reader.batch_at, partition, entry.base, entry.slot
             )
         except Missing:
             same = False
@@ -214,19 +219,22 @@ class Producers:
         return Fate.STORED if same else Fate.FILLED
 
     async def _in_log(self, partition: Partition, entry: Entry) -> bool:
-        head = await self._stores.insist(lambda: self._stores.ledger.head(partition))
+        head = await self._stores.insist(self._stores.ledger.head, partition)
         return entry.base >= head.log_start
 
     async def bind(
         self, partition: Partition, planned: dict[int, Planned], bases: dict[int, int], slot: int
-    ) -> set[int]:
-        """Write each draft; the batches of those that lost their race, or came too early."""
-        lost: set[int] = set()
+    ) -> Binding:
+        """Write each draft. Those that lose their race, or came too early, start again."""
+        binding = Binding(set(), {})
         for producer_id, plan in planned.items():
-            if not await self._bind(partition, producer_id, plan, bases, slot):
+            known = await self._bind(partition, producer_id, plan, bases, slot)
+            if known is None:
                 self._known.pop((partition, producer_id), None)
-                lost.update(plan.members)
-        return lost
+                binding.lost.update(plan.members)
+            else:
+                binding.known[producer_id] = known
+        return binding
 
     async def _bind(
         self,
@@ -235,30 +243,20 @@ class Producers:
         plan: Planned,
         bases: dict[int, int],
         slot: int,
-    ) -> bool:
+    ) -> Known | None:
         if plan.draft.kept and plan.draft.kept[-1].base >= slot:
-            return False  # this slot was reserved before the one it must follow
-        state = plan.draft.bound([bases[number] for number in plan.members], slot).pack()
+            return None  # this slot was reserved before the one it must follow
+        state = plan.draft.bound([bases[number] for number in plan.members], slot)
         expires_at = self._stores.clock.now_ms() + self._stores.limits.producer_expiry_ms
-        return await self._stores.insist(
-            lambda: self._stores.ledger.bind(
-                partition, producer_id, state, plan.version, expires_at
-            )
+        bound = await self._stores.insist(
+            self._stores.ledger.bind, partition, producer_id, state.pack(), plan.version, expires_at
         )
+        return Known(plan.version + 1, state) if bound else None
 
-    def stored(
-        self,
-        partition: Partition,
-        planned: dict[int, Planned],
-        bases: dict[int, int],
-        slot: int,
-        lost: set[int],
-    ) -> None:
+    def stored(self, partition: Partition, binding: Binding) -> None:
         """Remember what this process saw confirmed."""
-        for producer_id, plan in planned.items():
-            if lost.isdisjoint(plan.members):
-                state = plan.draft.bound([bases[number] for number in plan.members], slot)
-                self._remember((partition, producer_id), Known(plan.version + 1, state))
+        for producer_id, known in binding.known.items():
+            self._remember((partition, producer_id), known)
 
     def _remember(self, key: tuple[Partition, int], known: Known) -> None:
         self._known[key] = known

@@ -77,8 +77,8 @@ class Appender:
         slot = await self._reserve(partition, sum(batches[n].header.offsets for n in admitted))
         try:
             bases = _places(slot.base, batches, admitted)
-            lost = await self._producers.bind(partition, screening.planned, bases, slot.base)
-            layout = self._lay_out(partition, slot.base, batches, bases, lost)
+            binding = await self._producers.bind(partition, screening.planned, bases, slot.base)
+            layout = self._lay_out(partition, slot.base, batches, bases, binding.lost)
             log_start = await self._commit(partition, slot, layout)
         except Exception:
             # This writer gives up. Closing the slot now spares everyone the wait for its fence.
@@ -86,14 +86,16 @@ class Appender:
             raise
         if log_start is None:
             return admitted
-        self._producers.stored(partition, screening.planned, bases, slot.base, lost)
-        outcomes.update((n, Outcome(bases[n], log_start)) for n in admitted if n not in lost)
-        return [number for number in admitted if number in lost]
+        self._producers.stored(partition, binding)
+        for number in admitted:
+            if number not in binding.lost:
+                outcomes[number] = Outcome(bases[number], log_start)
+        return sorted(binding.lost)
 
     async def _reserve(self, partition: Partition, offsets: int) -> Slot:
         stores = self._stores
         token = str(Token(offsets, stores.clock.now_ms(), stores.nonce()))
-        head = await stores.insist(lambda: stores.ledger.reserve(partition, token, offsets))
+        head = await stores.insist(stores.ledger.reserve, partition, token, offsets)
         if len(head.inflight) > 1:
             self._fencer.look(partition, head)
         return Slot(token, head.inflight[token])
@@ -128,13 +130,11 @@ class Appender:
     async def _commit(self, partition: Partition, slot: Slot, layout: Layout) -> int | None:
         """log_start once the slot is ours for good; None if it was fenced."""
         stores, key = self._stores, layout.extent.key
-        put = await stores.insist(lambda: stores.objects.put_if_absent(key, layout.parts))
+        put = await stores.insist(stores.objects.put_if_absent, key, layout.parts)
         if not put and not await self._is_ours(partition, key, layout):
             self._fencer.soon(partition, slot.token, slot.base)
             return None
-        confirmed = await stores.insist(
-            lambda: stores.ledger.confirm(partition, slot.token, layout.extent)
-        )
+        confirmed = await stores.insist(stores.ledger.confirm, partition, slot.token, layout.extent)
         stores.wakeups.wake(partition, confirmed.head.watchers)
         if confirmed.was_open or layout.first_own is None:
             return confirmed.head.log_start
@@ -146,7 +146,7 @@ class Appender:
         if own is None:
             return False  # nothing is lost; and who closes the slot will see how it was filled
         try:
-            data = await self._stores.insist(lambda: self._stores.objects.get(key))
+            data = await self._stores.insist(self._stores.objects.get, key)
         except Missing:
             return await self._swept(partition, own)
         return any(_same(header, own) for _, header in headers(data))
@@ -160,7 +160,7 @@ class Appender:
             raise _aged(partition, own)
         try:
             stored = await self._stores.insist(
-                lambda: self._reader.batch_at(partition, own.base_offset, slot.base)
+                self._reader.batch_at, partition, own.base_offset, slot.base
             )
         except Missing:
             await self._swept(partition, own)
@@ -170,7 +170,7 @@ class Appender:
     async def _swept(self, partition: Partition, own: BatchHeader) -> bool:
         """Our slot was closed by someone and its object is gone. If the log has moved past it,
         nobody can tell what it held, and the client must ask again; else it was not ours."""
-        head = await self._stores.insist(lambda: self._stores.ledger.head(partition))
+        head = await self._stores.insist(self._stores.ledger.head, partition)
         if own.base_offset < head.log_start:
             raise _aged(partition, own)
         return False

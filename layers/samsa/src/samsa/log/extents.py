@@ -27,21 +27,23 @@ def describe(
 ) -> Extent:
     """The extent of a slot from its batches, each with its position."""
     marks: list[tuple[int, int]] = []
-    marked = 0
-    for position, header in placed[1:]:
+    marked, records, newest = 0, 0, -1
+    for position, header in placed:
         if position - marked >= MARK_EVERY:
             marks.append((header.base_offset - base, position))
             marked = position
-    last_position, last = placed[-1]
+        records += header.count
+        if header.count and header.max_timestamp > newest:
+            newest = header.max_timestamp
     return Extent(
-        base=base,
-        offsets=last.base_offset + last.offsets - base,
-        size=last_position + last.size,
-        max_timestamp=max((h.max_timestamp for _, h in placed if h.count), default=-1),
-        stored_at=stored_at,
-        key=slot_key(partition, base),
-        marks=tuple(marks),
-        records=sum(header.count for _, header in placed),
+        base,
+        header.base_offset + header.offsets - base,
+        position + header.size,
+        newest,
+        stored_at,
+        slot_key(partition, base),
+        tuple(marks),
+        records,
     )
 
 

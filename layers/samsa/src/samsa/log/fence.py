@@ -60,10 +60,10 @@ class Fencer:
         objects, key = self._stores.objects, slot_key(partition, base)
         now = self._stores.clock.now_ms()
         empty = filler(base, Token.parse(token).offsets, NO_TIMESTAMP)
-        if await self._stores.insist(lambda: objects.put_if_absent(key, [empty])):
+        if await self._stores.insist(objects.put_if_absent, key, [empty]):
             return describe(partition, base, [(0, read_header(empty))], now)
         try:
-            data = await self._stores.insist(lambda: objects.get(key))
+            data = await self._stores.insist(objects.get, key)
         except Missing:
             return None  # closed and swept meanwhile: there is no token left to remove
         return describe_object(partition, base, data, now)
@@ -71,7 +71,7 @@ class Fencer:
     async def _close(self, partition: Partition, token: str, extent: Extent) -> None:
         ledger = self._stores.ledger
         try:
-            confirmed = await self._stores.insist(lambda: ledger.confirm(partition, token, extent))
+            confirmed = await self._stores.insist(ledger.confirm, partition, token, extent)
         except UnknownPartition:
             return
         self._stores.wakeups.wake(partition, confirmed.head.watchers)

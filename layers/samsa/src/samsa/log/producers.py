@@ -35,7 +35,7 @@ class ProducerState(NamedTuple):
     entries: tuple[Entry, ...]
 
     def pack(self) -> bytes:
-        return _STATE.pack(self.epoch) + b"".join(_ENTRY.pack(*e) for e in self.entries)
+        return _STATE.pack(self.epoch) + b"".join([_ENTRY.pack(*entry) for entry in self.entries])
 
     @classmethod
     def unpack(cls, data: bytes) -> "ProducerState":
@@ -80,11 +80,11 @@ class Draft:
         self.new.append(header)
 
     def bound(self, bases: list[int], slot: int) -> ProducerState:
-        added = tuple(
+        added = [
             Entry(header.base_sequence, header.last_sequence, base, slot)
             for header, base in zip(self.new, bases, strict=True)
-        )
-        return ProducerState(self.epoch, (self.kept + added)[-KEPT:])
+        ]
+        return ProducerState(self.epoch, (*self.kept, *added)[-KEPT:])
 
 
 def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
@@ -96,10 +96,9 @@ def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
         return Verdict.LATER
     if header.producer_epoch > draft.epoch:
         return Verdict.NEXT if header.base_sequence == 0 else Verdict.OUT_OF_ORDER
-    if draft.find(header):
-        return Verdict.DUPLICATE
-    expected = draft.next_sequence()
-    return Verdict.NEXT if header.base_sequence == expected else Verdict.OUT_OF_ORDER
+    if header.base_sequence == draft.next_sequence():
+        return Verdict.NEXT
+    return Verdict.DUPLICATE if draft.find(header) else Verdict.OUT_OF_ORDER
 
 
 def _must_wait(draft: Draft, header: BatchHeader) -> bool:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import lru_cache
+from typing import ParamSpec, TypeVar
 
 from samsa.ports import Clock, Ledger, Misconfigured, Objects, Partition, Unavailable, Wakeups
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -38,24 +40,25 @@ class Stores:
     """Randomness is handed in: a fresh word for each token."""
     limits: Limits = field(default_factory=Limits)
 
-    async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
+    async def insist(self, call: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs) -> T:
         """Repeat a call while it is unavailable: the ports promise that repeating is harmless."""
         for attempt in range(1, self.limits.attempts):
             try:
-                return await call()
+                return await call(*args, **kw)
             except Misconfigured:
                 raise
             except Unavailable:
                 await asyncio.sleep(self.limits.backoff_ms * 2 ** (attempt - 1) / 1000)
-        return await call()
+        return await call(*args, **kw)
 
 
+@lru_cache(maxsize=10_000)
 def partition_prefix(partition: Partition) -> str:
     return f"log/{partition.topic_id}/{partition.number}/"
 
 
 def slot_key(partition: Partition, base: int) -> str:
-    return f"log/{partition.topic_id}/{partition.number}/{base:020d}"
+    return f"{partition_prefix(partition)}{base:020d}"
 
 
 def topic_prefix(topic_id: object) -> str:
