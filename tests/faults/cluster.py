@@ -12,16 +12,18 @@ from support.broker import Broker, samsa_up
 
 BROKERS = 2
 STORM = {
-    Fault.SLOW: 8,
-    Fault.ERROR_500: 4,
-    Fault.ERROR_503: 3,
-    Fault.ERROR_AFTER: 3,
-    Fault.RESET: 3,
-    Fault.RESET_AFTER: 3,
-    Fault.CUT: 3,
+    Fault.SLOW: 10,
+    Fault.ERROR_500: 5,
+    Fault.ERROR_503: 4,
+    Fault.ERROR_AFTER: 4,
+    Fault.RESET: 4,
+    Fault.RESET_AFTER: 4,
+    Fault.CUT: 4,
     Fault.SILENCE: 1,
     Fault.SILENCE_AFTER: 1,
+    Fault.LATE: 1,
 }
+"""Of 120 requests. Few are silent: each of those takes the seconds that its client waits."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,12 @@ class Cluster:
     @contextmanager
     def storm(self) -> Iterator[None]:
         for store in self.stores:
-            store.weather.is_fair = False
+            store.weather.is_stormy = True
         try:
             yield
         finally:
             for store in self.stores:
-                store.weather.is_fair = True
+                store.weather.is_stormy = False
 
     @contextmanager
     def outage(self, store: str, fault: Fault) -> Iterator[None]:
@@ -70,8 +72,8 @@ def a_cluster(
     folders = [folder / f"broker-{number}" for number in range(BROKERS)]
     with ExitStack() as stack:
         ledger, objects = (
-            stack.enter_context(faulty_proxy(endpoint, Weather(f"{seed} {kind}", STORM)))
-            for kind, endpoint in (("dynamodb", dynamodb), ("s3", s3))
+            stack.enter_context(faulty_proxy(endpoint, Weather(f"{seed} {store}", STORM)))
+            for store, endpoint in (("dynamodb", dynamodb), ("s3", s3))
         )
         options = [
             f"--ledger=dynamodb://{name}?endpoint={ledger.url}&region=us-east-1",

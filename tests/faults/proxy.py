@@ -24,14 +24,21 @@ ERRORS = {
     Fault.ERROR_503: b"503 Service Unavailable",
     Fault.ERROR_AFTER: b"500 Internal Server Error",
 }
-NOT_FORWARDED = (Fault.ERROR_500, Fault.ERROR_503, Fault.RESET, Fault.SILENCE)
+NOT_FORWARDED = (Fault.ERROR_500, Fault.ERROR_503, Fault.RESET, Fault.SILENCE, Fault.LATE)
+GIVES_NO_ANSWER = (
+    Fault.RESET,
+    Fault.RESET_AFTER,
+    Fault.SILENCE,
+    Fault.SILENCE_AFTER,
+    Fault.LATE,
+)
 
 
 class FaultyProxy:
     def __init__(self, upstream: str, weather: Weather, silence_s: float) -> None:
         self.weather = weather
         self.met: Counter[Fault] = Counter()
-        """How many requests met each fault."""
+        """How many requests met each fault, in bad weather."""
         self.url = ""
         self._silence_s = silence_s
         where = urlsplit(upstream)
@@ -39,7 +46,7 @@ class FaultyProxy:
 
     @property
     def faulty(self) -> float:
-        """The part of all requests that met a fault."""
+        """The part of those requests that met a fault at all."""
         return 1 - self.met[Fault.NONE] / max(1, self.met.total())
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
@@ -48,7 +55,7 @@ class FaultyProxy:
             while not exchange.is_over:
                 request = await read_request(reader, writer)
                 card = self.weather.draw()
-                self.met[card.fault] += 1
+                self.met[card.fault] += not self.weather.is_fair
                 await exchange.answer(request, card)
         except (OSError, asyncio.IncompleteReadError):
             pass  # whoever goes away in the middle, the other end sees its own connection end
@@ -74,20 +81,25 @@ class Exchange:
         self._upstream: tuple[StreamReader, StreamWriter] | None = None
 
     async def answer(self, request: Message, card: Card) -> None:
-        await asyncio.sleep(card.delay_s)
-        answer = None
-        if card.fault not in NOT_FORWARDED:
-            answer = await self._forward(request)
+        if card.fault is Fault.SLOW:
+            await asyncio.sleep(card.delay_s)
+        answer = None if card.fault in NOT_FORWARDED else await self._forward(request)
         if card.fault in ERRORS:
-            answer = error(ERRORS[card.fault], request)
-        if card.fault in (Fault.SILENCE, Fault.SILENCE_AFTER):
-            await self._stay_silent()
+            await self._send(request, error(ERRORS[card.fault], request))
         elif card.fault is Fault.CUT and answer is not None:
             self._send_part(answer, card.part)
-        elif answer is not None and card.fault is not Fault.RESET_AFTER:
+        elif card.fault in GIVES_NO_ANSWER:
+            await self._cut_off(request, card)
+        elif answer is not None:
             await self._send(request, answer)
-        else:
-            self._reset()
+
+    async def _cut_off(self, request: Message, card: Card) -> None:
+        if card.fault not in (Fault.RESET, Fault.RESET_AFTER):
+            await self._stay_silent()
+        self._reset()
+        if card.fault is Fault.LATE:
+            await asyncio.sleep(card.delay_s)
+            await self._forward(request)
 
     async def _forward(self, request: Message) -> Message:
         if self._upstream is None or self._upstream[0].at_eof():
@@ -115,7 +127,6 @@ class Exchange:
         """Until the client loses patience, or we do."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._reader.read(), self._silence_s)
-        self._reset()
 
     def _reset(self) -> None:
         client: socket.socket = self._writer.get_extra_info("socket")

@@ -1,0 +1,90 @@
+"""What must be true afterwards, whatever the stores did meanwhile."""
+
+from collections import Counter
+
+from faults.clients import DELIVERY_S, PARTITIONS, Clients, Sender, Watcher
+from faults.cluster import BROKERS, Cluster
+from server.peer import Peer
+from server.talk import end_of, everything
+from support.waiting import eventually
+
+Log = dict[int, list[tuple[int, bytes]]]
+"""Of every partition: offset and value of its records, in order."""
+SLACK_S = 5.0
+FENCED_S = 25.0
+
+
+def hold(cluster: Cluster, topic: str, clients: Clients) -> None:
+    log, *others = [read_log(cluster, number, topic, clients) for number in range(BROKERS)]
+    assert all(log == other for other in others), "the brokers disagree"
+    for sender in clients.senders:
+        nothing_acknowledged_is_lost(log, sender)
+        every_record_was_answered_in_time(sender)
+        everything_read_was_sent_by(log, sender)
+    idempotent_records_are_there_once_and_in_order(log, clients.idempotent)
+    the_watcher_saw_a_prefix(log, clients.watcher)
+    assert cluster.unforeseen() == []
+
+
+def read_log(cluster: Cluster, number: int, topic: str, clients: Clients) -> Log:
+    with cluster.peer(number) as peer:
+        return {
+            partition: read_partition(peer, topic, partition, last(clients, partition))
+            for partition in range(PARTITIONS)
+        }
+
+
+def read_partition(peer: Peer, topic: str, partition: int, last: int) -> list[tuple[int, bytes]]:
+    """All of it, once the last record that was acknowledged is visible: a slot that was left open
+    hides what follows until it is fenced."""
+    assert eventually(lambda: end_of(peer, topic, partition) > last, FENCED_S)
+    found = everything(peer, topic, partition)
+    return [(record.offset, bytes(record.value)) for record in found]
+
+
+def last(clients: Clients, partition: int) -> int:
+    """The last offset that anyone was told."""
+    told = [
+        one.offset
+        for sender in clients.senders
+        for one in sender.acknowledged
+        if one.partition == partition
+    ]
+    return max(told, default=-1)
+
+
+def nothing_acknowledged_is_lost(log: Log, sender: Sender) -> None:
+    at = {(partition, offset): value for partition in log for offset, value in log[partition]}
+    lost = [one for one in sender.acknowledged if at.get((one.partition, one.offset)) != one.value]
+    assert not lost, f"not at the offset that was acknowledged: {lost}"
+
+
+def every_record_was_answered_in_time(sender: Sender) -> None:
+    late = [one for one in sender.sent if not 0 <= one.took_s <= DELIVERY_S + SLACK_S]
+    assert not late, f"not answered in time: {late}"
+
+
+def everything_read_was_sent_by(log: Log, sender: Sender) -> None:
+    """Each in the partition that it was sent to."""
+    sent = {(one.partition, one.value) for one in sender.sent}
+    strange = [(p, value) for p, value in values_of(log, sender) if (p, value) not in sent]
+    assert not strange, f"never sent: {strange}"
+
+
+def idempotent_records_are_there_once_and_in_order(log: Log, sender: Sender) -> None:
+    counts = Counter(value for _, value in values_of(log, sender))
+    repeated = [value for value, count in counts.items() if count > 1]
+    assert not repeated, f"there twice: {repeated}"
+    for partition in log:
+        offsets = [one.offset for one in sender.acknowledged if one.partition == partition]
+        assert offsets == sorted(offsets), f"partition {partition} is out of order"
+
+
+def values_of(log: Log, sender: Sender) -> list[tuple[int, bytes]]:
+    mark = f"{sender.name} ".encode()
+    return [(p, value) for p in log for _, value in log[p] if value.startswith(mark)]
+
+
+def the_watcher_saw_a_prefix(log: Log, watcher: Watcher) -> None:
+    for partition, seen in watcher.seen.items():
+        assert seen == log[partition][: len(seen)], f"partition {partition} changed"
