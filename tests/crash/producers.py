@@ -43,8 +43,8 @@ class Producer:
         self._stop.set()
         self._thread.join(FLUSH_S + 10)
         assert not self._thread.is_alive(), f"{self.topic}: the producer never got its answers"
-        assert self.errors == []
-        assert len(self.acknowledged) == len(self.sent)
+        assert not self.errors, f"{self.topic}: {self.errors[:3]}"
+        assert len(self.acknowledged) == len(self.sent), f"{self.topic}: answers are missing"
 
     def _run(self) -> None:
         raise NotImplementedError

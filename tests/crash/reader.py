@@ -18,7 +18,6 @@ class Reader:
 
     def __init__(self, topic: str, *addresses: tuple[str, int]) -> None:
         self.seen: list[Record] = []
-        self.connections = 0
         self._topic = topic
         self._addresses = addresses
         self._next = 0
@@ -41,7 +40,6 @@ class Reader:
                 return
             try:
                 with Peer(address) as peer:
-                    self.connections += 1
                     self._read(peer)
             except (OSError, EOFError):
                 time.sleep(0.02)
