@@ -67,7 +67,8 @@ class Reader:
         """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
         head = await self.glance(partition)
         end = head.visible_end
-        if not head.log_start <= offset <= end:
+        # Above the visible end may lie what was acknowledged already, behind a slot that is open.
+        if not head.log_start <= offset <= head.next_offset:
             raise OutOfRange(head.log_start, end)
         ranges = await self._ranges(partition, offset, end, max_bytes) if offset < end else []
         return Plan(head.log_start, end, ranges)
