@@ -1,0 +1,52 @@
+"""A broker without a server: its handlers, on stores and a clock that the test holds."""
+
+import asyncio
+from itertools import count
+from typing import Any
+
+from server.talk import NOW
+
+from samsa.handlers.broker import Broker, Held, Later
+from samsa.handlers.dispatch import answer
+from samsa.local.wakeups import LocalWakeups
+from samsa.log.stores import Limits, Stores
+from samsa.ports import Ledger, Objects
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.frame import read_request, request_frame
+
+ADDRESS = ("127.0.0.1", 9092)
+SIZE = 4
+nonces = count()
+
+
+class TurnedClock:
+    """It stands still until it is turned on by hand."""
+
+    def __init__(self) -> None:
+        self._now_ms = NOW
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def turn(self, ms: int) -> None:
+        self._now_ms += ms
+
+
+def a_broker(ledger: Ledger, objects: Objects, clock: TurnedClock, **limits: int) -> Broker:
+    wakeups = LocalWakeups(f"127.0.0.1|{next(nonces)}")
+    stores = Stores(ledger, objects, clock, wakeups, lambda: f"n{next(nonces)}", Limits(**limits))
+    return Broker(stores, "cluster")
+
+
+async def ask(broker: Broker, key: ApiKey, version: int, row: Any) -> Any:
+    """From the bytes of a request to the row of its answer."""
+    frame = memoryview(bytearray(request_frame(APIS[key], version, 1, "inside", row)))
+    given = await answer(read_request(frame[SIZE:]), ADDRESS, broker)
+    if isinstance(given, Later):
+        if given.under_way:
+            await asyncio.wait(given.under_way, timeout=given.timeout_s)
+        given = given.build()
+    if isinstance(given, Held):
+        given.release()
+        given = given.row
+    return given
