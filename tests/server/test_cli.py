@@ -15,6 +15,7 @@ from support.broker import SAMSA
 from support.waiting import eventually
 
 from samsa import __version__
+from samsa.cli.main import main
 from samsa.records.record import Record, build
 
 Ended = subprocess.CompletedProcess[str]
@@ -256,22 +257,24 @@ NEED_A_BROKER = [
 
 
 @pytest.mark.parametrize("command", NEED_A_BROKER, ids=" ".join)
-def test_without_a_broker_a_command_says_how_to_start_one(command: tuple[str, ...]) -> None:
+def test_without_a_broker_a_command_says_how_to_start_one(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         where = f"127.0.0.1:{free.getsockname()[1]}"
-        ended = run(*command, "--bootstrap", where)
-    assert ended.returncode == 1
-    assert len(ended.stderr.splitlines()) == 1
-    assert where in ended.stderr
-    assert "samsa up" in ended.stderr
+        assert main([*command, "--bootstrap", where]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert where in said
+    assert "samsa up" in said
 
 
 @pytest.mark.parametrize("where", ["localhost", ":9092", "host:port", "127.0.0.1:70000"])
-def test_an_address_that_is_none_is_explained(where: str) -> None:
-    ended = run("topics", "list", "--bootstrap", where)
-    assert ended.returncode == 1
-    assert where in ended.stderr
+def test_an_address_that_is_none_is_explained(
+    where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["topics", "list", "--bootstrap", where]) == 1
+    assert where in capsys.readouterr().err
 
 
 def test_a_broker_that_is_not_one_is_explained() -> None:
@@ -308,11 +311,15 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(("samsa", *command)))
-def test_every_command_explains_itself(command: tuple[str, ...]) -> None:
-    ended = run(*command, "--help")
-    assert ended.returncode == 0
-    assert ended.stdout.startswith(f"usage: {' '.join(('samsa', *command))}")
-    assert ended.stderr == ""
+def test_every_command_explains_itself(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "--help"])
+    assert ended.value.code == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"usage: {' '.join(('samsa', *command))}")
+    assert printed.err == ""
 
 
 @pytest.mark.parametrize(
@@ -328,10 +335,17 @@ def test_every_command_explains_itself(command: tuple[str, ...]) -> None:
     ],
     ids=" ".join,
 )
-def test_a_wrong_command_ends_with_status_2_and_usage(arguments: tuple[str, ...]) -> None:
-    ended = run(*arguments)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("usage: samsa")
+def test_a_wrong_command_ends_with_status_2_and_usage(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: samsa")
+
+
+def test_the_shell_sees_the_status_of_a_wrong_command() -> None:
+    assert run("nonsense").returncode == 2
 
 
 def test_the_version_is_told() -> None:

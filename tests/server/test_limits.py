@@ -42,8 +42,8 @@ def test_idle_connections_end_and_busy_ones_do_not(tmp_path: Path) -> None:
         idle, silent, parked, busy = (samsa.peer() for _ in range(4))
         create(busy, "t")
         silent.say(silent.frame(ApiKey.PRODUCE, 9, produce_row("t", batch(b"x" * 900)))[:500])
-        parked.send(ApiKey.FETCH, 12, fetch_row("t", 0, wait_ms=4_000))
-        stop = time.monotonic() + 4
+        parked.send(ApiKey.FETCH, 12, fetch_row("t", 0, wait_ms=2_800))
+        stop = time.monotonic() + 2.8
         while time.monotonic() < stop:
             assert versions(busy)
             time.sleep(0.1)
@@ -67,7 +67,7 @@ def test_a_client_that_takes_no_answers_is_idle_too(tmp_path: Path) -> None:
 
 
 def test_a_reset_that_comes_with_the_last_bytes_is_noticed(tmp_path: Path) -> None:
-    options = ("--idle-timeout", "8", "--metrics-port", "0")
+    options = ("--idle-timeout", "6", "--metrics-port", "0")
     with a_samsa(tmp_path, *options) as samsa:
         for size in (1, 3, 4, 30, 300):
             leaving = samsa.peer()

@@ -12,24 +12,20 @@ from server.process import a_samsa
 from server.talk import append, batch, create, describe, versions, write
 from support.broker import SAMSA
 
+from samsa.cli.main import parser
 from samsa.wire.errors import ErrorCode
 
 
-def samsa(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def refused(*arguments: object) -> tuple[int, str]:
+    """The status and the last line of explanation of a command that must fail."""
+    ended = subprocess.run(
         [str(SAMSA), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=30,
         stdin=subprocess.DEVNULL,
-        cwd=cwd,
         check=False,
     )
-
-
-def refused(*arguments: object, cwd: Path | None = None) -> tuple[int, str]:
-    """The status and the one line of explanation of a command that must fail."""
-    ended = samsa(*arguments, cwd=cwd)
     assert "Traceback" not in ended.stderr
     assert ended.stdout == ""
     return ended.returncode, ended.stderr.strip().splitlines()[-1]
@@ -89,13 +85,14 @@ WRONG = {
 
 @pytest.mark.parametrize("options", WRONG.values(), ids=WRONG.keys())
 def test_wrong_options_end_with_status_2_and_usage(
-    options: tuple[str, ...], tmp_path: Path
+    options: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ended = samsa("up", "--port", "0", *options, cwd=tmp_path)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("usage: samsa")
-    assert "error:" in ended.stderr
-    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args(["up", *options])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("usage: samsa")
+    assert "error:" in said
 
 
 BAD_URLS = {
