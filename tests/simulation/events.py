@@ -1,8 +1,11 @@
 """What happened in a schedule, told for a failure or compared with another run."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
-from samsa.ports import Partition
+from samsa.log.producers import ProducerState
+from samsa.ports import Bound, Confirmed, Extent, Head, Partition
 from samsa.records import RecordError, headers
 
 from .weather import Fault
@@ -29,20 +32,35 @@ def line(event: Event) -> str:
 def _plain(what: Any) -> str:
     if what is None:
         return ""
-    if isinstance(what, Fault):
-        return f"[{what.value}]"
-    if isinstance(what, Partition):
-        return f"#{what.number}"
     if isinstance(what, bytes | memoryview):
         return _stored(bytes(what))
+    for kind, shown in SHORT.items():
+        if isinstance(what, kind):
+            return shown(what)
     if isinstance(what, tuple | list) and not hasattr(what, "_fields"):
-        return "(" + ", ".join(map(_plain, what)) + ")"
-    return str(what)
+        return "(" + ", ".join(filter(None, map(_plain, what))) + ")"
+    return KEY.sub(r"object \1", str(what))
+
+
+KEY = re.compile(r"log/[-0-9a-f]+/\d+/0*(?=\d)(\d+)")
+SHORT: dict[type, Callable[[Any], str]] = {
+    Fault: lambda fault: f"[{fault.value}]",
+    Partition: lambda partition: f"#{partition.number}",
+    Extent: lambda e: f"extent {e.base}-{e.end - 1} of {e.size} bytes",
+    Head: lambda h: f"next {h.next_offset} start {h.log_start} open {dict(h.inflight)}",
+    Confirmed: lambda c: f"{'was' if c.was_open else 'was not'} open, {_plain(c.head)}",
+    Bound: lambda b: f"version {b.version} {_state(b.state)}",
+}
+
+
+def _state(state: bytes) -> str:
+    epoch, entries = ProducerState.unpack(state)
+    return f"epoch {epoch} " + " ".join(f"{e.first}-{e.last}@{e.base}/{e.slot}" for e in entries)
 
 
 def _stored(data: bytes) -> str:
     try:
         found = [(h.base_offset, h.offsets, h.count, h.base_sequence) for _, h in headers(data)]
     except RecordError:
-        return data.hex()
+        return _state(data)
     return " ".join(f"<{o}+{n} {'data' if c else 'filler'} {s}>" for o, n, c, s in found)

@@ -40,7 +40,7 @@ class Reader(Client):
         started = self.world.loop.time()
         work = fetch(process.log, self._partition, self.offset, max_bytes)
         try:
-            plan, pieces = await self.answer(process, self.world.spawn(work))
+            plan, pieces = await self.answer(process, self.world.spawn(work, OutOfRange, Missing))
         except LATER:
             return True
         except OutOfRange as gone:

@@ -61,7 +61,7 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
     after(appender, "append", _shared)
     after(producers, "_duplicate", _duplicate)
     after(producers, "_may_follow", _follows)
-    after(producers, "bind", lambda lost: "a bind lost its race" if lost else None)
+    after(producers, "_bind", lambda bound: None if bound else "a bind lost its race")
     after(reader, "_repair", _always("an unindexed slot was repaired"))
     after(log.retainer, "_delete", _always("objects were swept"))
 

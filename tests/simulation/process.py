@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SEVERAL_STEPS = {"confirm", "delete"}
 STEP_S = 0.004
+LONGEST_SLEEP = 8
+"""In times of fence_after."""
 CACHED_BYTES = 2_000
 
 
@@ -95,7 +97,7 @@ class Process:
     def _delay(self, name: str) -> float:
         world = self.world
         if world.weather.sleeps(world.rng, name):
-            return world.setting.fence_after_ms / 1000 * world.rng.uniform(0.5, 8)
+            return world.setting.fence_after_ms / 1000 * world.rng.uniform(0.5, LONGEST_SLEEP)
         return world.rng.random() * self._pace
 
     def _go_on(self, turn: "asyncio.Future[None]") -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import cache
 
-from .world import run
+from .play import run
 
 SCHEDULES = 2_000
 EACH = 50

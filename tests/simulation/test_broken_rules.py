@@ -3,10 +3,10 @@
 import pytest
 import simulation.broken_log
 import simulation.broken_stores  # noqa: F401 - these two fill BROKEN
+from simulation.play import run
 from simulation.rules import BROKEN
-from simulation.world import run
 
-SCHEDULES = 1_000
+SCHEDULES = 2_000
 
 
 @pytest.mark.parametrize("what", BROKEN)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from simulation.events import line
-from simulation.world import run
+from simulation.play import run
 
 SEEDS = range(0, 40, 5)
 TESTS = Path(__file__).parent.parent

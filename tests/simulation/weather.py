@@ -21,7 +21,7 @@ PROTOCOL = ("reserve", "bind", "put_if_absent", "confirm")
 CALLS = (
     *PROTOCOL,
     *PROTOCOL,
-    *("head", "extents", "get", "producer", "index"),
+    *("head", "extents", "get", "piece", "producer", "index"),
     *("advance_start", "drop_extents", "delete"),
 )
 
@@ -46,11 +46,11 @@ class Weather:
         def sometimes(*chances: float) -> float:
             return rng.choice((0.0,) * len(chances) + chances)
 
-        sleepy = rng.sample(CALLS, rng.choice((0, 1, 2)))
+        sleepy = rng.sample(CALLS, rng.choice((0, 1, 2, 4)))
         return cls(
             refused=sometimes(0.02, 0.1),
             lost=sometimes(0.02, 0.1),
-            late=sometimes(0.01, 0.05),
+            late=sometimes(0.02, 0.08),
             crash=sometimes(0.005, 0.02),
             torn=sometimes(0.1, 0.4),
             sleep=rng.choice((0.0, 0.01, 0.03)),

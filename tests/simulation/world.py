@@ -1,23 +1,19 @@
-"""One schedule: stores, processes, actors, and a seed that decides everything."""
+"""What the processes and actors of a schedule share: stores, a seed, and an eye on everything."""
 
 import asyncio
-import gc
-import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from inspect import isgenerator
 from random import Random
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
-from samsa.log.read import OutOfRange
-from samsa.ports import Missing, Partition, Unavailable, UnknownPartition
+from samsa.ports import Missing, Partition, Unavailable
 from samsa.records import BatchHeader
 
-from .actors import actors
-from .events import Event, story
-from .loop import Stuck, VirtualLoop
+from .events import Event
+from .loop import VirtualLoop
 from .paths import watch_paths
 from .process import Process
 from .rules import SOUND, Rules
@@ -26,28 +22,11 @@ from .truth import Truth, Violation
 from .weather import Fault, Weather
 
 T = TypeVar("T")
-EXPECTED = (Unavailable, Missing, UnknownPartition)
-LONGEST_SLEEP = 8
-"""In times of fence_after."""
-HEAL_S = 300
 TOO_MANY_EVENTS = 60_000
-
-
-class Finished(NamedTuple):
-    seed: int
-    events: list[Event]
-    paths: Counter[str]
-    violation: str | None
-
-    def story(self, events: int = 40) -> str:
-        """How it ended."""
-        return story(self.seed, self.violation, self.events[-events:])
 
 
 @dataclass
 class World:
-    """What all processes and actors of a schedule share."""
-
     seed: int
     loop: VirtualLoop
     rules: Rules = SOUND
@@ -116,12 +95,8 @@ class World:
         fault: Fault | None = None,
     ) -> Any:
         try:
-            answer = method(*args)
-        except Violation as violation:
-            self.note(who, name, args, violation)
-            self.fail(str(violation))
-            raise
-        except EXPECTED as error:
+            answer = self.judged(lambda: method(*args))
+        except (Violation, Missing) as error:
             self.note(who, name, args, error)
             raise
         self.note(who, name, args, None if isgenerator(answer) else answer, fault)
@@ -130,19 +105,15 @@ class World:
     def step(self, who: str, name: str, steps: Any, fault: Fault | None = None) -> tuple[bool, Any]:
         """One step of a call that has several: whether it was the last, and its answer then."""
         try:
-            next(steps)
+            self.judged(lambda: next(steps))
         except StopIteration as end:
             self.note(who, name, end.value, fault)
             return True, end.value
-        except Violation as violation:
-            self.note(who, name, violation)
-            self.fail(str(violation))
-            raise
         return False, None
 
     def later(self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """The caller was told that nothing is known; it happens all the same."""
-        delay = self.rng.choice((0.01, self.setting.fence_after_ms / 250))
+        delay = self.rng.choice((0.01, 0.2, self.setting.fence_after_ms / 250))
         self.loop.call_later(self.rng.random() * delay, self._late, who, name, method, args)
 
     def _late(self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -150,7 +121,7 @@ class World:
             answer = self.effect(f"{who} late", name, method, args)
             while isgenerator(answer) and not self.step(f"{who} late", name, answer)[0]:
                 pass
-        except (Violation, *EXPECTED):
+        except (Violation, Missing):
             pass
 
     # Telling
@@ -181,90 +152,19 @@ class World:
             self.fail(what)
             raise Violation(what)
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+    def spawn(
+        self, work: Coroutine[Any, Any, Any], *allowed: type[Exception]
+    ) -> "asyncio.Task[Any]":
         task = self.loop.create_task(work)
-        self.watch(task)
+        self.watch(task, *allowed)
         return task
 
-    def watch(self, future: "asyncio.Future[Any]") -> None:
+    def watch(self, future: "asyncio.Future[Any]", *allowed: type[Exception]) -> None:
+        """Whatever else than these comes out of the log is a violation."""
         self.graves.append(future)
-        future.add_done_callback(self._ended)
+        future.add_done_callback(lambda _: self._ended(future, (Unavailable, Violation, *allowed)))
 
-    def _ended(self, future: "asyncio.Future[Any]") -> None:
+    def _ended(self, future: "asyncio.Future[Any]", allowed: tuple[type[Exception], ...]) -> None:
         error = None if future.cancelled() else future.exception()
-        if error is not None and not isinstance(error, (*EXPECTED, OutOfRange, Violation)):
+        if error is not None and not isinstance(error, allowed):
             self.fail(f"{type(error).__name__} came out of the log: {error}")
-
-    # The whole of it
-
-    async def run(self) -> None:
-        story = self.spawn(self._play())
-        await asyncio.wait({story, self.stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if story.done():
-            story.result()
-
-    async def _play(self) -> None:
-        cast = actors(self)
-        writers = [self.spawn(work) for work in cast.writers]
-        others = [self.spawn(work) for work in cast.others]
-        await asyncio.wait(writers, timeout=self.setting.storm_s)
-        self.note("the sky clears")
-        self.weather.calm = True
-        await self._within(writers, "a writer hangs")
-        self.finished = True
-        await self._within(others, "a reader, a fencer or a janitor hangs")
-        await self._rest()
-        inspections = [self.spawn(inspector.run()) for inspector in cast.inspectors]
-        await self._within(inspections, "the log cannot be read")
-        await self._rest()
-
-    async def _rest(self) -> None:
-        """Until the last sleeper is awake and done, and whatever it left open is stale."""
-        await asyncio.sleep(LONGEST_SLEEP * self.setting.fence_after_ms / 1000)
-        drains = [self.spawn(process.log.drain()) for process in self.processes]
-        await self._within(drains, "a process does not come to rest")
-        await asyncio.sleep(LONGEST_SLEEP * self.setting.fence_after_ms / 1000)
-
-    async def _within(self, tasks: list["asyncio.Task[Any]"], complaint: str) -> None:
-        _, pending = await asyncio.wait(tasks, timeout=HEAL_S) if tasks else (None, None)
-        self.require(not pending, complaint)
-        for task in tasks:
-            task.result()
-
-
-class Alarm(logging.Handler):
-    """Work that fails in the background is a violation too."""
-
-    world: World | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if self.world is not None:
-            error = record.exc_info[1] if record.exc_info else None
-            if not isinstance(error, Violation):
-                self.world.fail(f"{record.getMessage()}: {error!r}")
-
-
-ALARM = Alarm(logging.ERROR)
-logging.getLogger("samsa.log").addHandler(ALARM)
-
-
-def run(seed: int, rules: Rules = SOUND) -> Finished:
-    """Play the schedule of a seed. The same seed gives the same events, in the same order."""
-    loop = VirtualLoop()
-    was_collecting = gc.isenabled()
-    gc.disable()
-    world = ALARM.world = World(seed, loop, rules)
-    try:
-        loop.run_until_complete(world.run())
-    except (Stuck, Violation, OutOfRange, *EXPECTED) as error:
-        world.fail(f"{type(error).__name__}: {error}")
-    except RuntimeError:
-        if loop.mishap is None:
-            raise
-        raise loop.mishap from None
-    finally:
-        ALARM.world = None
-        loop.bury()
-        if was_collecting:
-            gc.enable()
-    return Finished(seed, world.events, world.paths, world.violation)
