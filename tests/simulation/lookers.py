@@ -35,24 +35,22 @@ class Reader(Client):
             await self.read_on(await self.world.pick(), self.world.rng.choice((1, 200, 10_000)))
             await self.think(1.0)
 
-    async def read_on(self, process: Process, max_bytes: int) -> bool:
-        """Whether there was anything."""
+    async def read_on(self, process: Process, max_bytes: int) -> None:
         started = self.world.loop.time()
         work = fetch(process.log, self._partition, self.offset, max_bytes)
         try:
             plan, pieces = await self.answer(process, self.world.spawn(work, OutOfRange, Missing))
         except LATER:
-            return True
+            return
         except OutOfRange as gone:
             self._log_moved(gone)
-            return True
         except Missing:
             self._objects_gone()
-            return True
-        if self._too_slow(started):
-            return True
-        self._took(plan, pieces)
-        return bool(pieces)
+        else:
+            fits = len(plan.ranges) <= 1 or plan.size <= max_bytes
+            self.world.require(fits, f"{self.name} asked for {max_bytes} and got {plan.size} bytes")
+            if not self._too_slow(started):
+                self._took(plan, pieces)
 
     def _too_slow(self, started: float) -> bool:
         """The log has moved on, and the grace time for what was planned is over."""

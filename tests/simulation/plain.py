@@ -1,7 +1,7 @@
 """Producers without sequences: what is acknowledged is stored, and a retry may store it again."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from samsa.log.admit import Outcome
@@ -13,8 +13,6 @@ from .process import Process
 
 if TYPE_CHECKING:
     from .world import World
-
-Send = Callable[[Process, Partition, Sequence[Batch]], Awaitable[list[Outcome | None]]]
 
 
 class PlainWriter(Client):
