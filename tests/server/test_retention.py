@@ -88,7 +88,7 @@ def test_records_over_their_time_go_and_younger_ones_stay(tidy: Samsa, new_name:
 
 def test_a_record_ages_while_the_broker_runs(tidy: Samsa, new_name: str) -> None:
     with tidy.peer() as peer:
-        create(peer, new_name, retention_ms="1500")
+        create(peer, new_name, retention_ms="3000")
         write(peer, new_name, b"young", timestamp=now_ms())
         assert start_of(peer, new_name) == 0
         assert eventually(lambda: start_of(peer, new_name) == 1, seconds=15)
