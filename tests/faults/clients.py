@@ -29,14 +29,15 @@ class Sent:
     value: bytes
     partition: int
     sent_at: float
-    offset: int = -1
+    offset: int | None = None
+    """None also if it is stored because the one after it is: librdkafka tells no offset then."""
     error: str | None = "no answer"
     took_s: float = -1.0
 
     def answered(self, error: object, message: Message) -> None:
         self.took_s = time.monotonic() - self.sent_at
         self.error = str(error) if error else None
-        self.offset = -1 if error else message.offset()
+        self.offset = None if error else message.offset()
 
     @property
     def is_acknowledged(self) -> bool:
