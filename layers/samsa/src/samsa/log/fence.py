@@ -73,5 +73,7 @@ class Fencer:
         try:
             confirmed = await self._stores.insist(ledger.confirm, partition, token, extent)
         except UnknownPartition:
+            # The topic is gone, and whoever buried it may have looked before this was put.
+            await self._stores.objects.delete([extent.key])
             return
         self._stores.wakeups.wake(partition, confirmed.head.watchers)

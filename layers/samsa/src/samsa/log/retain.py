@@ -98,9 +98,11 @@ class Retainer:
             await self._stores.objects.delete(keys)
 
     async def bury(self, topic: Topic) -> None:
-        """Remove a doomed topic: its objects, then its items, the doom itself last."""
+        """Remove a doomed topic: its objects, then its items, the doom itself last; and then what
+        was written until its heads were gone."""
         await self._delete(topic_prefix(topic.id), None)
         await self._stores.ledger.forget_topic(topic)
+        await self._delete(topic_prefix(topic.id), None)
 
 
 def _age_stamp(extent: Extent) -> int:

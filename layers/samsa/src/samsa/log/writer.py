@@ -66,6 +66,8 @@ class PartitionWriter:
                     future.set_exception(error)
                     future.exception()  # whoever waited may have been told that time is up
         else:
-            for (_, future), outcome in zip(group, outcomes, strict=True):
+            # Last first: who waits for the first of several finds the others done, and can answer
+            # them all at once.
+            for (_, future), outcome in zip(reversed(group), reversed(outcomes), strict=True):
                 if not future.done():
                     future.set_result(outcome)

@@ -50,7 +50,7 @@ class Reply:
 
     def be_ready(self) -> None:
         self.ready = True
-        self.replies.flush_soon()
+        self.replies.flush()
 
 
 class Replies:
@@ -62,7 +62,6 @@ class Replies:
         self.memory_free = memory_free
         """Called once for each request, when neither its answer nor the log needs its memory."""
         self._queue: deque[Reply] = deque()
-        self._flushing = False
         self._all_sent: asyncio.Future[None] | None = None
 
     def __len__(self) -> int:
@@ -73,13 +72,8 @@ class Replies:
         self._queue.append(reply)
         reply.start(self._loop)
 
-    def flush_soon(self) -> None:
-        if not self._flushing:
-            self._flushing = True
-            self._loop.call_soon(self._flush)
-
-    def _flush(self) -> None:
-        self._flushing = False
+    def flush(self) -> None:
+        """Send what is ready, up to the first that is not."""
         ready: list[Reply] = []
         while self._queue and self._queue[0].ready:
             ready.append(self._queue.popleft())
