@@ -38,6 +38,26 @@ HEAD = "next_offset, log_start, inflight, watchers"
 P = ParamSpec("P")
 R = TypeVar("R")
 
+RESERVE = f"""
+    UPDATE heads
+    SET inflight = json_set(inflight, ?, next_offset), next_offset = next_offset + ?
+    WHERE topic=? AND partition=? AND json_extract(inflight, ?) IS NULL
+    RETURNING {HEAD}"""
+CLOSE = f"""
+    UPDATE heads SET inflight = json_remove(inflight, ?)
+    WHERE topic=? AND partition=? AND json_extract(inflight, ?) = ?
+    RETURNING {HEAD}"""
+# Mostly one slot is open at a time: then there is no JSON to be taken apart.
+RESERVE_FIRST = f"""
+    UPDATE heads
+    SET inflight = '{{"' || ? || '":' || next_offset || '}}', next_offset = next_offset + ?
+    WHERE topic=? AND partition=? AND inflight = '{{}}'
+    RETURNING {HEAD}"""
+CLOSE_LAST = f"""
+    UPDATE heads SET inflight = '{{}}'
+    WHERE topic=? AND partition=? AND inflight = '{{"' || ? || '":' || ? || '}}'
+    RETURNING {HEAD}"""
+
 
 def ledger_call(method: Callable[Concatenate["SqliteLedger", P], R]) -> Any:
     """Count the call, run it inline or in the ledger's thread, and name its failures."""
@@ -105,26 +125,21 @@ class SqliteLedger:
     @ledger_call
     def reserve(self, partition: Partition, token: str, count: int) -> Head:
         # SQLite, like DynamoDB, reads every right side from the row as it was.
-        path = f'$."{token}"'
-        rows = self._db.execute(
-            "UPDATE heads SET inflight = json_set(inflight, ?, next_offset), "
-            "next_offset = next_offset + ? "
-            "WHERE topic=? AND partition=? AND json_extract(inflight, ?) IS NULL "
-            f"RETURNING {HEAD}",
-            (path, count, partition.topic_id.bytes, partition.number, path),
-        ).fetchall()
+        where = (partition.topic_id.bytes, partition.number)
+        rows = self._db.execute(RESERVE_FIRST, (token, count, *where)).fetchall()
+        if not rows:
+            path = f'$."{token}"'
+            rows = self._db.execute(RESERVE, (path, count, *where, path)).fetchall()
         return row_to_head(rows[0]) if rows else self._head(partition)
 
     @ledger_call
     def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
-        path = f'$."{token}"'
+        where = (partition.topic_id.bytes, partition.number)
         with self._write() as execute:
-            rows = execute(
-                "UPDATE heads SET inflight = json_remove(inflight, ?) "
-                "WHERE topic=? AND partition=? AND json_extract(inflight, ?) = ? "
-                f"RETURNING {HEAD}",
-                (path, partition.topic_id.bytes, partition.number, path, extent.base),
-            ).fetchall()
+            rows = execute(CLOSE_LAST, (*where, token, extent.base)).fetchall()
+            if not rows:
+                path = f'$."{token}"'
+                rows = execute(CLOSE, (path, *where, path, extent.base)).fetchall()
             if rows:
                 self._insert_extent(partition, extent)
         return Confirmed(row_to_head(rows[0]) if rows else self._head(partition), bool(rows))
