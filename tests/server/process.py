@@ -45,6 +45,12 @@ class Samsa:
     def peer(self) -> Peer:
         return Peer(self.address)
 
+    def objects(self, topic_id: object = "") -> list[str]:
+        """The keys of all objects, or of those of one topic."""
+        root = self.data / "objects"
+        keys = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+        return sorted(key for key in keys if str(topic_id) in key and "/." not in key)
+
     def logged(self) -> list[str]:
         return (self.folder / "stderr").read_text().splitlines()
 

@@ -13,6 +13,7 @@ from server.talk import (
     create,
     delete,
     describe,
+    end_of,
     everything,
     fetch_row,
     produce_row,
@@ -25,13 +26,15 @@ from support.waiting import eventually
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 
+EXPLICIT = "--no-auto-create-topics"
+
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Samsa, Samsa]]:
     folder = tmp_path_factory.mktemp("cluster")
     with (
-        a_samsa(folder / "one") as one,
-        a_samsa(folder / "two", "--data", str(folder / "one" / "data")) as two,
+        a_samsa(folder / "one", EXPLICIT) as one,
+        a_samsa(folder / "two", EXPLICIT, "--data", str(folder / "one" / "data")) as two,
     ):
         yield one, two
 
@@ -115,6 +118,32 @@ def test_nothing_is_acknowledged_into_a_topic_that_was_deleted_elsewhere(
             assert eventually(lambda: describe(there, new_name).topics[0].error_code == 0)
         else:
             assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_topic_deleted_while_both_write_to_it_leaves_no_objects_behind(
+    pair: tuple[Samsa, Samsa], new_name: str
+) -> None:
+    def produce(samsa: Samsa, topic: str) -> None:
+        """Until the topic is gone. What is in flight then is garbage that nobody will look for."""
+        with samsa.peer() as peer:
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline:
+                for _ in range(20):
+                    peer.send(ApiKey.PRODUCE, 9, produce_row(topic, batch(b"x" * 100)))
+                answers = [peer.answer().responses[0].partition_responses[0] for _ in range(20)]
+                if any(answer.error_code for answer in answers):
+                    return
+
+    with pair[0].peer() as admin, ThreadPoolExecutor(4) as pool:
+        for round_ in range(4):
+            topic = f"{new_name}-{round_}"
+            gone = create(admin, topic).topic_id
+            writers = [pool.submit(produce, samsa, topic) for samsa in pair * 2]
+            assert eventually(lambda topic=topic: end_of(admin, topic) > 100)
+            assert delete(admin, topic) == ErrorCode.NONE
+            for writer in writers:
+                writer.result(20)
+            assert eventually(lambda gone=gone: not pair[0].objects(gone)), pair[0].objects(gone)
 
 
 def test_one_goes_on_when_the_other_is_killed(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """What ages: retention by bytes and by time, and topics that are deleted."""
 
 import asyncio
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,21 +42,6 @@ def tidy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Samsa]:
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def stored(samsa: Samsa) -> list[str]:
-    """The keys of all objects."""
-    root = samsa.data / "objects"
-    return sorted(
-        os.path.relpath(os.path.join(folder, name), root)
-        for folder, _, names in os.walk(root)
-        for name in names
-        if not name.startswith(".")
-    )
-
-
-def of_topic(samsa: Samsa, topic_id: object) -> list[str]:
-    return [key for key in stored(samsa) if str(topic_id) in key]
 
 
 def test_a_log_over_its_bytes_loses_its_oldest_batches(tidy: Samsa, new_name: str) -> None:
@@ -111,10 +95,10 @@ def test_the_objects_of_a_deleted_topic_vanish_from_the_folder(tidy: Samsa, new_
         gone = create(peer, new_name, partitions=3).topic_id
         for n in range(9):
             write(peer, new_name, b"gone", partition=n % 3)
-        assert len(of_topic(tidy, gone)) == 9
+        assert len(tidy.objects(gone)) == 9
         assert delete(peer, new_name) == ErrorCode.NONE
-        assert eventually(lambda: not of_topic(tidy, gone))
-        assert len(of_topic(tidy, kept)) == 1
+        assert eventually(lambda: not tidy.objects(gone))
+        assert len(tidy.objects(kept)) == 1
         assert not (tidy.data / "objects" / "log" / str(gone)).exists()
 
 
@@ -150,7 +134,7 @@ def test_a_topic_deleted_just_before_the_end_is_buried_by_the_next_process(
             delete(peer, "t")
             samsa.kill()
         samsa.again()
-        assert eventually(lambda: not of_topic(samsa, gone))
+        assert eventually(lambda: not samsa.objects(gone))
         with samsa.peer() as peer:
             assert describe(peer).topics == []
             assert append(peer, "t", batch(b"x")).base_offset == 0
@@ -188,7 +172,7 @@ def test_objects_below_the_start_go_after_the_grace_time_and_not_before(tmp_path
         for ahead in (0, 30_000, 61_000):
             clock.ahead_ms = ahead
             await tend(broker)
-            left.append(len(stored(samsa)))
+            left.append(len(samsa.objects()))
         await stores.ledger.close()
         return left
 
