@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import shutil
 import math
 import sqlite3
 import sys
@@ -125,6 +126,7 @@ def _run(main: Any) -> None:
 
 def _greet(settings: Any, host: str, port: int, metrics_port: int | None) -> None:
     where = f"{host}:{port}"
+    samsa = "samsa" if shutil.which("samsa") else sys.argv[0]
     lines = [
         f"Samsa {__version__} is listening on {where}",
         f"  ledger   {settings.ledger}",
@@ -134,8 +136,8 @@ def _greet(settings: Any, host: str, port: int, metrics_port: int | None) -> Non
         lines.append(f"  metrics  http://{host}:{metrics_port}/metrics")
     lines += [
         "Try, in another terminal:",
-        f"  echo hello | samsa produce greetings --bootstrap {where}",
-        f"  samsa consume greetings --bootstrap {where}",
+        f"  echo hello | {samsa} produce greetings --bootstrap {where}",
+        f"  {samsa} consume greetings --bootstrap {where}",
         "Ctrl-C ends it; what was acknowledged stays.",
     ]
     print("\n".join(lines), flush=True)
