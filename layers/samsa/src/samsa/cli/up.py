@@ -2,8 +2,8 @@
 
 import argparse
 import asyncio
-import shutil
 import math
+import shutil
 import sqlite3
 import sys
 from pathlib import Path
