@@ -32,7 +32,8 @@ from samsa.ports import (
     UnknownPartition,
 )
 
-BUSY_TIMEOUT_MS = 5_000
+BUSY_TIMEOUT_MS = 250
+"""A longer wait for another process would be everybody's: the log tries again by itself."""
 STALE_WATCHER_MS = 60_000
 HEAD = "next_offset, log_start, inflight, watchers"
 P = ParamSpec("P")
