@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from unit.log.given import PARTITION, Given, a_log, sequenced
 
-from samsa.log.admit import Outcome, Refusal
+from samsa.log.admit import EXCUSED_MS, Outcome, Refusal
 from samsa.ports import Unavailable
 
 
@@ -133,7 +133,7 @@ async def test_a_new_epoch_in_the_same_group_waits_for_the_old():
     assert (await send(given, 1))[0].refusal is Refusal.STALE_EPOCH
 
 
-async def test_after_a_failure_here_what_follows_is_out_of_order_and_not_unknown():
+async def test_after_a_failure_here_what_follows_is_too_early_and_not_out_of_order():
     given = await a_log(attempts=1)
     reserve = given.ledger.reserve
 
@@ -144,8 +144,25 @@ async def test_after_a_failure_here_what_follows_is_out_of_order_and_not_unknown
     with pytest.raises(Unavailable):
         await send(given, 0)
     given.ledger.reserve = reserve
-    assert (await send(given, 1))[0].refusal is Refusal.OUT_OF_ORDER
+    assert [outcome.refusal for outcome in await send(given, 1, 2)] == [Refusal.TRY_AGAIN] * 2
     assert [outcome.refusal for outcome in await send(given, 0, 1)] == [None, None]
+
+
+async def test_behind_a_batch_whose_slot_is_open_nothing_is_called_out_of_order():
+    given = await a_log()
+    await crash_before_the_put(given, 0)
+    again = [outcome.refusal for outcome in await send(given, 0, 1, 2)]
+    assert again == [Refusal.TRY_AGAIN] * 3
+    await fence(given)
+    assert [outcome.refusal for outcome in await send(given, 0, 1, 2)] == [None] * 3
+
+
+async def test_a_gap_long_after_a_failure_is_the_client_s_own():
+    given = await a_log()
+    await crash_before_the_put(given, 0)
+    assert (await send(given, 0))[0].refusal is Refusal.TRY_AGAIN
+    given.clock.now += EXCUSED_MS
+    assert (await send(given, 2))[0].refusal is Refusal.OUT_OF_ORDER
 
 
 async def test_a_producer_that_stays_costs_no_reads():

@@ -21,6 +21,8 @@ from .stores import Stores
 from .tokens import covers
 
 REMEMBERED = 100_000
+EXCUSED_MS = 60_000
+"""How long after a failure here a gap in a producer's sequences is taken to be of our making."""
 
 
 class Refusal(Enum):
@@ -90,7 +92,8 @@ class Producers:
         self._stores = stores
         self._reader = reader
         self._known: OrderedDict[tuple[Partition, int], Known] = OrderedDict()
-        self._failed: OrderedDict[tuple[Partition, int], None] = OrderedDict()
+        self._failed: OrderedDict[tuple[Partition, int], int] = OrderedDict()
+        """When a producer was last told to send a batch again."""
 
     async def screen(
         self, partition: Partition, batches: list[tuple[int, BatchHeader]]
@@ -143,7 +146,7 @@ class Producers:
             if outcome is None:
                 members.append(number)
             else:
-                settled[number] = outcome
+                settled[number] = self._excused((partition, producer_id), outcome)
         return Planned(version, draft, members) if draft and members else None
 
     async def _judge(
@@ -161,6 +164,19 @@ class Producers:
             # The batch before failed here, unbound: the client is about to send it again.
             return refused(Refusal.OUT_OF_ORDER), draft
         return refused(_REFUSALS[verdict]), draft
+
+    def _excused(self, key: tuple[Partition, int], outcome: Outcome) -> Outcome:
+        """What follows a batch that failed here is too early, and not out of order: on that error
+        librdkafka starts a new epoch, and sends again under it what may be stored already."""
+        if outcome.refusal is Refusal.TRY_AGAIN:
+            self._note_failure(key)
+        elif outcome.refusal is Refusal.OUT_OF_ORDER and self._failed_lately(key):
+            return refused(Refusal.TRY_AGAIN)
+        return outcome
+
+    def _failed_lately(self, key: tuple[Partition, int]) -> bool:
+        since = self._failed.get(key)
+        return since is not None and self._stores.clock.now_ms() - since < EXCUSED_MS
 
     async def _may_follow(
         self, partition: Partition, version: int, draft: Draft | None, header: BatchHeader
@@ -268,8 +284,11 @@ class Producers:
     def failed(self, partition: Partition, headers: list[BatchHeader]) -> None:
         for header in headers:
             if header.producer_id >= 0:
-                key = (partition, header.producer_id)
-                self._known.pop(key, None)
-                self._failed[key] = None
-                if len(self._failed) > REMEMBERED:
-                    self._failed.popitem(last=False)
+                self._known.pop((partition, header.producer_id), None)
+                self._note_failure((partition, header.producer_id))
+
+    def _note_failure(self, key: tuple[Partition, int]) -> None:
+        self._failed[key] = self._stores.clock.now_ms()
+        self._failed.move_to_end(key)
+        if len(self._failed) > REMEMBERED:
+            self._failed.popitem(last=False)

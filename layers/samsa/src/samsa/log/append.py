@@ -58,6 +58,7 @@ class Appender:
                 waiting = [(number, batches[number].header) for number in again]
             else:
                 outcomes.update((number, refused(Refusal.TRY_AGAIN)) for number, _ in waiting)
+                self._producers.failed(partition, [header for _, header in waiting])
         except BaseException:
             self._producers.failed(partition, [batch.header for batch in batches])
             raise
