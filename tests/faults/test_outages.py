@@ -20,8 +20,8 @@ RETRIABLE = {
     ErrorCode.KAFKA_STORAGE_ERROR,
 }
 TIMEOUT_S = 3.0
-SLACK_S = 1.0
-RECOVERY_S = 10.0
+SLACK_S = 2.0
+RECOVERY_S = 20.0
 TOPIC = "outage"
 OUTAGES = [
     ("dynamodb", Fault.SILENCE),
@@ -43,7 +43,7 @@ def metadata_is_answered(cluster: Cluster) -> None:
     for number in range(len(cluster.brokers)):
         with cluster.peer(number) as peer:
             within(SLACK_S, lambda p=peer: versions(p))
-            answer = within(TIMEOUT_S, lambda p=peer: describe(p, TOPIC))
+            answer = within(TIMEOUT_S + SLACK_S, lambda p=peer: describe(p, TOPIC))
             assert len(answer.topics[0].partitions) == PARTITIONS
 
 
