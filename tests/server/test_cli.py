@@ -175,6 +175,8 @@ def start(*arguments: str, shell: Shell, out: Path) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=stdout,
             stderr=stderr,
+            # A shell's background jobs ignore Ctrl-C, and so would what they start.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
 
