@@ -19,8 +19,8 @@ from pathlib import Path
 from samsa.local.drafts import Drafts
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
-INLINE_BYTES = 128 * 1024
-"""Larger puts go to a thread."""
+INLINE_BYTES = 256 * 1024
+"""Larger puts go to a thread: handing one over costs about as much as writing this much."""
 READ_BYTES = 32 * 1024
 """Smaller pieces are read at once: many of them would be many open files."""
 
