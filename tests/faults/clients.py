@@ -12,7 +12,7 @@ from faults.cluster import Cluster
 PARTITIONS = 4
 PAUSE_S = 0.01
 DELIVERY_S = 40.0
-REQUEST_S = 8.0
+REQUEST_S = 1.5
 SETTINGS = {
     "linger.ms": 5,
     "message.timeout.ms": int(DELIVERY_S * 1000),
