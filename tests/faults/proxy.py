@@ -96,10 +96,10 @@ class Exchange:
     async def _cut_off(self, request: Message, card: Card) -> None:
         if card.fault not in (Fault.RESET, Fault.RESET_AFTER):
             await self._stay_silent()
-        self._reset()
         if card.fault is Fault.LATE:
             await asyncio.sleep(card.delay_s)
             await self._forward(request)
+        self._reset()
 
     async def _forward(self, request: Message) -> Message:
         if self._upstream is None or self._upstream[0].at_eof():
