@@ -15,13 +15,12 @@ from samsa.log.stores import Stores
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.wire.errors import ErrorCode
 
-from .configs import MAX_NAME, Refused, check_configs, check_name
+from .configs import Refused, check_configs, check_name
 
 REMEMBER_MS = 1_000
 PATIENCE_S = 2.0
 """A ledger that takes longer is taken to be down: clients ask for topics before all else."""
 MAX_PARTITIONS = 10_000
-__all__ = ["MAX_NAME", "Catalog", "CatalogRules", "Refused"]
 
 
 class CatalogRules(NamedTuple):

@@ -46,10 +46,6 @@ def fraction(value: str) -> bool:
     return re.fullmatch(r"(0(\.\d+)?|1(\.0+)?)", value) is not None
 
 
-def anything(value: str) -> bool:
-    return bool(value) or not value
-
-
 YES_NO = one_of("true", "false")
 
 TOPIC_CONFIGS: Mapping[str, Config] = {
@@ -64,9 +60,9 @@ TOPIC_CONFIGS: Mapping[str, Config] = {
     "file.delete.delay.ms": Config("60000", whole(0)),
     "flush.messages": Config(str(INT64_MAX), whole(1)),
     "flush.ms": Config(str(INT64_MAX), whole(0)),
-    "follower.replication.throttled.replicas": Config("", anything),
+    "follower.replication.throttled.replicas": Config("", lambda _: True),
     "index.interval.bytes": Config("4096", whole(0, INT32_MAX)),
-    "leader.replication.throttled.replicas": Config("", anything),
+    "leader.replication.throttled.replicas": Config("", lambda _: True),
     "local.retention.bytes": Config("-2", whole(-2)),
     "local.retention.ms": Config("-2", whole(-2)),
     "max.compaction.lag.ms": Config(str(INT64_MAX), whole(1)),
