@@ -46,11 +46,20 @@ async def test_a_retry_gets_the_offset_of_the_first_time():
     assert await given.values() == [b"0", b"1", b"2"]
 
 
-async def test_a_gap_is_out_of_order_for_every_process():
+async def test_a_gap_is_out_of_order_where_the_producer_was_served():
     given = await a_log()
     await send(given, 0)
-    for process in (given, given.another()):
-        assert (await send(process, 2))[0].refusal is Refusal.OUT_OF_ORDER
+    assert (await send(given, 2))[0].refusal is Refusal.OUT_OF_ORDER
+
+
+async def test_a_stranger_s_gap_may_be_a_failure_elsewhere():
+    given = await a_log()
+    await send(given, 0)
+    other = given.another()
+    assert (await send(other, 2))[0].refusal is Refusal.TRY_AGAIN
+    given.clock.now += EXCUSED_MS
+    assert (await send(other, 2))[0].refusal is Refusal.OUT_OF_ORDER
+    assert [outcome.refusal for outcome in await send(other, 1, 2)] == [None, None]
 
 
 async def test_a_producer_may_go_on_at_another_process():
@@ -70,9 +79,9 @@ async def test_a_batch_whose_slot_is_open_is_asked_for_again_later():
 async def test_nothing_overtakes_a_batch_that_may_still_fail():
     given = await a_log()
     await crash_before_the_put(given, 0)
-    assert (await send(given, 1))[0].refusal is Refusal.OUT_OF_ORDER
+    assert (await send(given, 1))[0].refusal is Refusal.TRY_AGAIN
     await fence(given)
-    assert (await send(given, 1))[0].refusal is Refusal.OUT_OF_ORDER
+    assert (await send(given, 1))[0].refusal is Refusal.TRY_AGAIN
 
 
 async def test_a_batch_whose_slot_was_fenced_is_bound_again():
@@ -87,7 +96,7 @@ async def test_of_two_batches_in_a_fenced_slot_the_first_comes_first():
     given = await a_log()
     await crash_before_the_put(given, 0, 1)
     await fence(given)
-    assert (await send(given, 1))[0].refusal is Refusal.OUT_OF_ORDER
+    assert (await send(given, 1))[0].refusal is Refusal.TRY_AGAIN
     assert [outcome.refusal for outcome in await send(given, 0, 1)] == [None, None]
     assert await given.values() == [b"0", b"1"]
 

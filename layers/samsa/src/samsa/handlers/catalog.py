@@ -39,6 +39,11 @@ class Catalog:
         kept = self._kept.get(key)
         return kept[1] if kept is not None and kept[0] > self._stores.clock.now_ms() else None
 
+    def last_seen(self, key: str | UUID) -> Topic | None:
+        """However long ago: for who cannot wait for the ledger, and finds out if it is gone."""
+        kept = self._kept.get(key)
+        return kept[1] if kept is not None else None
+
     async def named(self, name: str) -> Topic | None:
         return self.remembered(name) or await self._look(name, self._stores.ledger.topic(name))
 

@@ -70,7 +70,8 @@ async def _topic(
     topic: Any, context: Context, broker: Broker, deadline: float | None
 ) -> Topic | Refused:
     by_id = context.version >= 13
-    known = broker.catalog.remembered(topic.topic_id if by_id else topic.name)
+    key = topic.topic_id if by_id else topic.name
+    known = broker.catalog.remembered(key)
     if known is not None:
         return known
     try:
@@ -79,7 +80,8 @@ async def _topic(
     except Refused as refused:
         return refused.with_traceback(None)  # which would hold on to the request's memory
     except (Unavailable, TimeoutError) as error:
-        return Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
+        # Queued it keeps its place. Refused it would leave a gap before the next request.
+        return broker.catalog.last_seen(key) or Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
 
 
 def _begin(

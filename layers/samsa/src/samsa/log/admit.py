@@ -22,7 +22,7 @@ from .tokens import covers
 
 REMEMBERED = 100_000
 EXCUSED_MS = 60_000
-"""How long after a failure here a gap in a producer's sequences is taken to be of our making."""
+"""How long after a failure, or after a stranger's first gap, a gap is taken to be of our making."""
 
 
 class Refusal(Enum):
@@ -93,7 +93,7 @@ class Producers:
         self._reader = reader
         self._known: OrderedDict[tuple[Partition, int], Known] = OrderedDict()
         self._failed: OrderedDict[tuple[Partition, int], int] = OrderedDict()
-        """When a producer was last told to send a batch again."""
+        """When a producer was last told to send a batch again, or came here with a gap."""
 
     async def screen(
         self, partition: Partition, batches: list[tuple[int, BatchHeader]]
@@ -166,12 +166,16 @@ class Producers:
         return refused(_REFUSALS[verdict]), draft
 
     def _excused(self, key: tuple[Partition, int], outcome: Outcome) -> Outcome:
-        """What follows a batch that failed here is too early, and not out of order: on that error
-        librdkafka starts a new epoch, and sends again under it what may be stored already."""
+        """What follows a batch that failed is too early, and not out of order: on that error
+        librdkafka starts a new epoch, and sends again under it what may be stored already. Of a
+        producer that this process has not served, nobody here knows what failed elsewhere."""
         if outcome.refusal is Refusal.TRY_AGAIN:
             self._note_failure(key)
-        elif outcome.refusal is Refusal.OUT_OF_ORDER and self._failed_lately(key):
-            return refused(Refusal.TRY_AGAIN)
+        elif outcome.refusal is Refusal.OUT_OF_ORDER:
+            if key not in self._known and key not in self._failed:
+                self._note_failure(key)
+            if self._failed_lately(key):
+                return refused(Refusal.TRY_AGAIN)
         return outcome
 
     def _failed_lately(self, key: tuple[Partition, int]) -> bool:
