@@ -204,6 +204,66 @@ class Ledger(Protocol):
     async def close(self) -> None: ...
 
 
+class GroupItem(NamedTuple):
+    """A consumer group as the coordinator left it."""
+
+    version: int
+    state: bytes
+
+
+class Committed(NamedTuple):
+    """A group's offset for one partition."""
+
+    offset: int
+    leader_epoch: int
+    metadata: str
+    committed_at: int
+    expires_at: int
+    """Milliseconds; 0 for never."""
+
+
+Offsets: TypeAlias = dict[tuple[str, int], Committed]
+"""By topic name and partition, as clients name them."""
+
+
+class Groups(Protocol):
+    """Consumer groups and their offsets, beside the log in the same DynamoDB or SQLite."""
+
+    calls: dict[str, int]
+
+    async def group(self, group_id: str) -> GroupItem | None: ...
+
+    async def put_group(self, group_id: str, state: bytes, after: int, expires_at: int) -> bool:
+        """Store `state` as version `after + 1` if the item's version is `after` (0: there is none).
+
+        False if it was another version. Repeating a put that succeeded answers True. `expires_at`
+        (ms, 0: never) is when the item may be forgotten.
+        """
+        ...
+
+    async def delete_group(self, group_id: str, version: int) -> bool:
+        """Its state and all its offsets, unless the version has moved."""
+        ...
+
+    async def group_ids(self) -> list[str]:
+        """Of every group that has state or offsets."""
+        ...
+
+    async def commit(self, group_id: str, generation: int, offsets: Offsets) -> bool:
+        """Store the offsets, unless a newer generation has committed: False, and none is stored."""
+        ...
+
+    async def offsets(self, group_id: str) -> Offsets:
+        """All of them that have not expired."""
+        ...
+
+    async def delete_offsets(self, group_id: str, partitions: Sequence[tuple[str, int]]) -> None:
+        """Deleting what is not there is no error."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 class FileRange:
     """Part of an open file, for sendfile: it has a length like any other piece of a response."""
 
