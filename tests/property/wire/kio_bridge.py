@@ -19,6 +19,7 @@ NARROWED = {
     "error_code": st.sampled_from([int(code) for code in ErrorCode]),
     # kio keeps times as floats, exact to the millisecond until 2039, and -1 for no time at all.
     "datetime_i64": st.just(-1) | st.integers(0, 2**41),
+    "timedelta_i64": st.integers(-1, 2**41),
 }
 
 
@@ -74,7 +75,9 @@ def to_kio(row, struct, kio_class, version):
 
 
 def kio_value(value, field, kio_field, version):
-    if isinstance(field.type, Struct) and value is not None:
+    if isinstance(field.type, Struct):
+        if value is None:
+            return None
         inner = nested_class(kio_field)
         if field.is_array:
             return tuple(to_kio(item, field.type, inner, version) for item in value)
@@ -87,7 +90,7 @@ def kio_value(value, field, kio_field, version):
 def wrapped(value, kafka_type):
     if kafka_type == "error_code":
         return ErrorCode(value)
-    if kafka_type == "timedelta_i32":
+    if kafka_type in ("timedelta_i32", "timedelta_i64"):
         return value * MILLISECOND
     if kafka_type == "datetime_i64":
         return None if value == -1 else EPOCH + value * MILLISECOND

@@ -20,9 +20,13 @@ GONE_FROM_KAFKA_4 = {
     "Produce": [0, 1, 2],
     "Fetch": [0, 1, 2, 3],
     "ListOffsets": [0],
+    "OffsetCommit": [0, 1],
+    "OffsetFetch": [0],
     "CreateTopics": [0, 1],
     "DeleteTopics": [0],
     "OffsetForLeaderEpoch": [0, 1],
+    "DescribeConfigs": [0],
+    "DescribeLogDirs": [0],
 }
 
 

@@ -14,9 +14,13 @@ OLD = [
     (ApiKey.FETCH, "consumer", [0, 1, 2, 3]),
     (ApiKey.LIST_OFFSETS, "consumer", [0]),
     (ApiKey.METADATA, "metadata", [0]),
+    (ApiKey.OFFSET_COMMIT, "consumer", [0, 1]),
+    (ApiKey.OFFSET_FETCH, "consumer", [0]),
     (ApiKey.CREATE_TOPICS, "admin", [0, 1]),
     (ApiKey.DELETE_TOPICS, "admin", [0]),
     (ApiKey.OFFSET_FOR_LEADER_EPOCH, "consumer", [0, 1]),
+    (ApiKey.DESCRIBE_CONFIGS, "admin", [0]),
+    (ApiKey.DESCRIBE_LOG_DIRS, "admin", [0]),
 ]
 CASES = [
     pytest.param(message, version, package, id=f"{message.name}-v{version}")
