@@ -21,12 +21,33 @@ class ApiKey(IntEnum):
     FETCH = 1
     LIST_OFFSETS = 2
     METADATA = 3
+    OFFSET_COMMIT = 8
+    OFFSET_FETCH = 9
+    FIND_COORDINATOR = 10
+    JOIN_GROUP = 11
+    HEARTBEAT = 12
+    LEAVE_GROUP = 13
+    SYNC_GROUP = 14
+    DESCRIBE_GROUPS = 15
+    LIST_GROUPS = 16
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
+    DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    DESCRIBE_CONFIGS = 32
+    ALTER_CONFIGS = 33
+    DESCRIBE_LOG_DIRS = 35
+    CREATE_PARTITIONS = 37
+    DELETE_GROUPS = 42
+    INCREMENTAL_ALTER_CONFIGS = 44
+    OFFSET_DELETE = 47
     DESCRIBE_CLUSTER = 60
+    DESCRIBE_PRODUCERS = 61
+    CONSUMER_GROUP_HEARTBEAT = 68
+    CONSUMER_GROUP_DESCRIBE = 69
+    DESCRIBE_TOPIC_PARTITIONS = 75
 
 
 class Api:
@@ -62,11 +83,32 @@ APIS: dict[int, Api] = {
         Api(ApiKey.FETCH, newest=18),
         Api(ApiKey.LIST_OFFSETS, newest=11),
         Api(ApiKey.METADATA, newest=13),
+        Api(ApiKey.OFFSET_COMMIT, newest=10),
+        Api(ApiKey.OFFSET_FETCH, newest=10),
+        Api(ApiKey.FIND_COORDINATOR, newest=6),
+        Api(ApiKey.JOIN_GROUP, newest=9),
+        Api(ApiKey.HEARTBEAT, newest=4),
+        Api(ApiKey.LEAVE_GROUP, newest=5),
+        Api(ApiKey.SYNC_GROUP, newest=5),
+        Api(ApiKey.DESCRIBE_GROUPS, newest=6),
+        Api(ApiKey.LIST_GROUPS, newest=5),
         Api(ApiKey.API_VERSIONS, newest=4),
         Api(ApiKey.CREATE_TOPICS, newest=7),
         Api(ApiKey.DELETE_TOPICS, newest=6),
+        Api(ApiKey.DELETE_RECORDS, newest=2),
         Api(ApiKey.INIT_PRODUCER_ID, newest=6),
         Api(ApiKey.OFFSET_FOR_LEADER_EPOCH, newest=4),
+        Api(ApiKey.DESCRIBE_CONFIGS, newest=4),
+        Api(ApiKey.ALTER_CONFIGS, newest=2),
+        Api(ApiKey.DESCRIBE_LOG_DIRS, newest=5),
+        Api(ApiKey.CREATE_PARTITIONS, newest=3),
+        Api(ApiKey.DELETE_GROUPS, newest=2),
+        Api(ApiKey.INCREMENTAL_ALTER_CONFIGS, newest=1),
+        Api(ApiKey.OFFSET_DELETE, newest=0),
         Api(ApiKey.DESCRIBE_CLUSTER, newest=2),
+        Api(ApiKey.DESCRIBE_PRODUCERS, newest=0),
+        Api(ApiKey.CONSUMER_GROUP_HEARTBEAT, newest=1),
+        Api(ApiKey.CONSUMER_GROUP_DESCRIBE, newest=1),
+        Api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, newest=0),
     )
 }
