@@ -39,15 +39,13 @@ def kafka_default(field: dict, type_: str, is_array: bool):
         return None
     if is_array:
         return []
-    if type_ == "string":
-        return told or ""
-    if type_ == "bytes":
-        return b""
-    if type_ == "bool":
-        return told == "true"
-    if type_ == "uuid":
-        return uuid.UUID(int=0)
-    return int(str(told or 0), 0)
+    plain = {
+        "string": told or "",
+        "bytes": b"",
+        "bool": told == "true",
+        "uuid": uuid.UUID(int=0),
+    }
+    return plain[type_] if type_ in plain else int(str(told or 0), 0)
 
 
 def kafka_shape(fields: list[dict], version: int, shared: dict[str, list]) -> list[tuple]:
