@@ -149,6 +149,10 @@ class Ledger(Protocol):
 
     async def producer(self, partition: Partition, producer_id: int) -> Bound | None: ...
 
+    async def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
+        """Every producer's item that may not be forgotten yet, by producer id."""
+        ...
+
     async def bind(
         self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
     ) -> bool:
@@ -182,6 +186,14 @@ class Ledger(Protocol):
     async def topic_by_id(self, topic_id: UUID) -> Topic | None: ...
 
     async def topics(self) -> list[Topic]: ...
+
+    async def change_topic(self, old: Topic, new: Topic) -> bool:
+        """Make the heads that `new` has more, then put it in the place of `old`: the commit.
+
+        False if the name does not hold `old` any more. Repeating a change that succeeded answers
+        True. Partitions and configs change; the name, the id and the time of birth never do.
+        """
+        ...
 
     async def delete_topic(self, topic: Topic) -> bool:
         """Take the name away and remember the topic as doomed, in one step. False: it was gone."""

@@ -14,12 +14,12 @@ from samsa.aws.extents import ExtentCalls
 from samsa.aws.heads import HeadCalls
 from samsa.aws.producers import ProducerCalls
 from samsa.aws.table import Table
-from samsa.aws.topics import TopicCalls
+from samsa.aws.topic_changes import TopicChanges
 
 THREADS = 32
 
 
-class DynamoLedger(HeadCalls, ExtentCalls, ProducerCalls, TopicCalls):
+class DynamoLedger(HeadCalls, ExtentCalls, ProducerCalls, TopicChanges):
     def __init__(
         self,
         table: str,

@@ -125,6 +125,10 @@ def read_producer(item: Item) -> Bound:
     return Bound(int(item["version"]["N"]), bytes(item["state"]["B"]))
 
 
+def read_producer_id(item: Item) -> int:
+    return int(item["sk"]["S"].removeprefix("B#"))
+
+
 def name_key(name: str) -> Item:
     return key("TOPICS", f"N#{name}")
 

@@ -4,7 +4,15 @@ from typing import Any
 
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.items import key, number, producer_item, producer_key, read_producer
+from samsa.aws.items import (
+    key,
+    number,
+    partition_pk,
+    producer_item,
+    producer_key,
+    read_producer,
+    read_producer_id,
+)
 from samsa.ports import Bound, Partition
 
 
@@ -13,6 +21,18 @@ class ProducerCalls(TableCalls):
     async def producer(self, partition: Partition, producer_id: int) -> Bound | None:
         item = await self.table.get(producer_key(partition, producer_id))
         return read_producer(item) if item else None
+
+    @counted
+    async def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
+        items = await self.table.items(
+            partition_pk(partition),
+            "B#",
+            "B$",
+            FilterExpression="#expires > :now",
+            ExpressionAttributeNames={"#expires": "expires"},
+            ExpressionAttributeValues={":now": number(now // 1000)},
+        )
+        return {read_producer_id(item): read_producer(item) for item in items}
 
     @counted
     async def bind(

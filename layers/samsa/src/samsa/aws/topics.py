@@ -1,4 +1,4 @@
-"""Topics: made heads first, deleted name first, so that a name never leads to a missing head."""
+"""Topics: made and widened heads first, deleted name first: no name leads to a missing head."""
 
 import asyncio
 from contextlib import suppress
@@ -94,27 +94,38 @@ class TopicCalls(TableCalls):
 
     @counted
     async def delete_topic(self, topic: Topic) -> bool:
-        doom = {**doom_key(topic.id), **topic_attributes(topic)}
-        try:
-            await self.table.transact(
-                [
-                    self._delete_own(name_key(topic.name), "id", str(topic.id)),
-                    self._delete_own(id_key(topic.id), "name", topic.name),
-                    {"Put": {"TableName": self.table.name, "Item": doom}},
-                ]
-            )
-        except ConditionFailed:
-            return False
-        return True
+        found: Topic | None = topic
+        while found is not None and found.id == topic.id:
+            try:
+                await self.table.transact(self._dooming(found))
+            except ConditionFailed:
+                # It is gone, or has more partitions than the caller knew: the doom must know all.
+                known, found = found, await self._topic(topic.name)
+                if found == known:
+                    return False
+            else:
+                return True
+        return False
 
-    def _delete_own(self, key: Item, attribute: str, value: str) -> Item:
+    def _dooming(self, topic: Topic) -> list[Item]:
+        attributes = topic_attributes(topic)
+        own = {name: attributes[name] for name in ("id", "partitions")}
+        doom = {**doom_key(topic.id), **attributes}
+        return [
+            self._conditional("Delete", name_key(topic.name), own),
+            self._conditional("Delete", id_key(topic.id), {"name": string(topic.name)}),
+            {"Put": {"TableName": self.table.name, "Item": doom}},
+        ]
+
+    def _conditional(self, what: str, key: Item, own: Item) -> Item:
+        """A part of a transaction that holds only where the item has these attributes."""
         return {
-            "Delete": {
+            what: {
                 "TableName": self.table.name,
                 "Key": key,
-                "ConditionExpression": "#own = :own",
-                "ExpressionAttributeNames": {"#own": attribute},
-                "ExpressionAttributeValues": {":own": string(value)},
+                "ConditionExpression": " AND ".join(f"#{name} = :{name}" for name in own),
+                "ExpressionAttributeNames": {f"#{name}": name for name in own},
+                "ExpressionAttributeValues": {f":{name}": value for name, value in own.items()},
             }
         }
 
@@ -124,10 +135,21 @@ class TopicCalls(TableCalls):
 
     @counted
     async def forget_topic(self, topic: Topic) -> None:
+        for partition in reversed(await self._uncounted(topic)):
+            await self._forget_partition(partition)
         partitions = partitions_of(topic)
         for start in range(0, len(partitions), AT_ONCE):
             await asyncio.gather(*map(self._forget_partition, partitions[start : start + AT_ONCE]))
         await self.table.call("delete_item", Key=doom_key(topic.id))
+
+    async def _uncounted(self, topic: Topic) -> list[Partition]:
+        """Heads above the topic's count, left by a change that never came to its commit."""
+        found: list[Partition] = []
+        while True:
+            partition = Partition(topic.id, topic.partitions + len(found))
+            if await self.table.get(head_key(partition)) is None:
+                return found
+            found.append(partition)
 
     async def _forget_partition(self, partition: Partition) -> None:
         # The head first: without it no slot can be opened or confirmed, and no item appears anew.

@@ -220,6 +220,15 @@ class SqliteLedger:
         return Bound(*row) if row else None
 
     @ledger_call
+    def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
+        rows = self._db.execute(
+            "SELECT producer, version, state FROM producers "
+            "WHERE topic=? AND partition=? AND expires_at > ? ORDER BY producer",
+            (partition.topic_id.bytes, partition.number, now),
+        )
+        return {producer_id: Bound(version, state) for producer_id, version, state in rows}
+
+    @ledger_call
     def bind(
         self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
     ) -> bool:
@@ -322,6 +331,22 @@ class SqliteLedger:
     @ledger_call
     def topics(self) -> list[Topic]:
         return self._select_topics("topics ORDER BY name")
+
+    @ledger_call
+    def change_topic(self, old: Topic, new: Topic) -> bool:
+        with self._write() as execute:
+            found = self._select_topics("topics WHERE id=?", old.id.bytes)
+            if found != [old]:
+                return found == [new]
+            execute(
+                "UPDATE topics SET partitions=?, configs=? WHERE id=?",
+                (new.partitions, json.dumps(dict(new.configs)), old.id.bytes),
+            )
+            self._db.executemany(
+                "INSERT INTO heads (topic, partition) VALUES (?,?)",
+                [(old.id.bytes, number) for number in range(old.partitions, new.partitions)],
+            )
+        return True
 
     @ledger_call
     def delete_topic(self, topic: Topic) -> bool:

@@ -1,0 +1,62 @@
+"""Changing a topic: the heads of new partitions first, then its item in one compare-and-swap."""
+
+from samsa.aws.calls import counted
+from samsa.aws.errors import ConditionFailed
+from samsa.aws.items import Item, head_key, name_key, new_head, string, topic_attributes
+from samsa.aws.table import TRANSACTION
+from samsa.aws.topics import TopicCalls, partitions_of
+from samsa.ports import Partition, Topic
+
+
+class TopicChanges(TopicCalls):
+    @counted
+    async def change_topic(self, old: Topic, new: Topic) -> bool:
+        added = partitions_of(new)[old.partitions :]
+        try:
+            for start in range(0, len(added), TRANSACTION - 1):
+                await self._add_heads(old, added[start : start + TRANSACTION - 1])
+            await self._replace(old, new)
+        except ConditionFailed:
+            return await self._topic(old.name) == new
+        return True
+
+    async def _add_heads(self, topic: Topic, partitions: list[Partition]) -> None:
+        # Only while the topic lives: heads that came later than its end nobody would remove. And
+        # in order, so that whoever forgets it finds also those whose count was never committed.
+        alive = {"id": string(str(topic.id))}
+        await self.table.transact(
+            [
+                self._conditional("ConditionCheck", name_key(topic.name), alive),
+                *map(self._make_head, partitions),
+            ]
+        )
+
+    def _make_head(self, partition: Partition) -> Item:
+        """Unless it is there: a process that stopped half-way may have made some of them."""
+        new = {n: v for n, v in new_head(partition).items() if n not in ("pk", "sk")}
+        return {
+            "Update": {
+                "TableName": self.table.name,
+                "Key": head_key(partition),
+                "UpdateExpression": "SET "
+                + ", ".join(f"{name} = if_not_exists({name}, :{name})" for name in new),
+                "ExpressionAttributeValues": {f":{name}": value for name, value in new.items()},
+            }
+        }
+
+    async def _replace(self, old: Topic, new: Topic) -> None:
+        was, becomes = topic_attributes(old), topic_attributes(new)
+        await self.table.call(
+            "update_item",
+            Key=name_key(old.name),
+            UpdateExpression="SET #partitions = :partitions, #configs = :configs",
+            ConditionExpression="#id = :id AND #partitions = :was AND #configs = :were",
+            ExpressionAttributeNames={f"#{name}": name for name in ("id", "partitions", "configs")},
+            ExpressionAttributeValues={
+                ":id": was["id"],
+                ":was": was["partitions"],
+                ":were": was["configs"],
+                ":partitions": becomes["partitions"],
+                ":configs": becomes["configs"],
+            },
+        )

@@ -1,0 +1,138 @@
+"""Topics that change: more partitions, other configs; and who produces to them."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from functional.conftest import open_ledger
+from functional.given import a_partition, a_topic, an_extent, append
+from functional.racers import race_of_tasks
+
+from samsa.ports import Bound, Ledger, Partition, Topic, UnknownPartition
+
+
+def wider(topic: Topic, partitions: int) -> Topic:
+    return replace(topic, partitions=partitions)
+
+
+def with_configs(topic: Topic, **configs: str) -> Topic:
+    return replace(topic, configs=configs)
+
+
+async def test_a_changed_topic_is_found_as_it_is_now(ledger: Ledger):
+    old = a_topic("letters", 2, **{"retention.ms": "5", "cleanup.policy": "delete"})
+    new = replace(old, partitions=4, configs={"retention.ms": "6"})
+    await ledger.create_topic(old)
+    assert await ledger.change_topic(old, new)
+    assert await ledger.topic("letters") == new
+    assert await ledger.topic_by_id(old.id) == new
+    assert await ledger.topics() == [new]
+
+
+async def test_new_partitions_are_empty_and_old_ones_stay_as_they_were(ledger: Ledger):
+    topic = a_topic(partitions=1)
+    await ledger.create_topic(topic)
+    await append(ledger, Partition(topic.id, 0), "token", an_extent(0, 10))
+    assert await ledger.change_topic(topic, wider(topic, 230))
+    assert (await ledger.head(Partition(topic.id, 0))).next_offset == 10
+    for number in (1, 99, 100, 199, 229):
+        assert (await ledger.head(Partition(topic.id, number))).next_offset == 0
+    with pytest.raises(UnknownPartition):
+        await ledger.head(Partition(topic.id, 230))
+    await append(ledger, Partition(topic.id, 229), "token", an_extent(0, 3))
+
+
+async def test_a_change_of_what_the_topic_was_before_is_refused(ledger: Ledger):
+    first = a_topic(partitions=1)
+    second = with_configs(first, **{"retention.ms": "1"})
+    await ledger.create_topic(first)
+    assert await ledger.change_topic(first, second)
+    assert not await ledger.change_topic(first, with_configs(first, **{"retention.ms": "2"}))
+    assert not await ledger.change_topic(first, wider(first, 3))
+    assert await ledger.topic(first.name) == second
+
+
+async def test_a_change_that_succeeded_may_be_repeated(ledger: Ledger):
+    old = a_topic(partitions=1)
+    new = wider(old, 3)
+    await ledger.create_topic(old)
+    assert await ledger.change_topic(old, new)
+    await append(ledger, Partition(old.id, 2), "token", an_extent(0, 7))
+    assert await ledger.change_topic(old, new)
+    assert (await ledger.head(Partition(old.id, 2))).next_offset == 7
+
+
+async def test_a_topic_that_is_gone_cannot_be_changed(ledger: Ledger):
+    old, new = a_topic("letters", 1), a_topic("letters", 1)
+    assert not await ledger.change_topic(old, wider(old, 3))
+    await ledger.create_topic(old)
+    await ledger.delete_topic(old)
+    await ledger.create_topic(new)
+    assert not await ledger.change_topic(old, wider(old, 3))
+    assert await ledger.topic("letters") == new
+    with pytest.raises(UnknownPartition):
+        await ledger.head(Partition(old.id, 2))
+
+
+async def test_deleting_a_topic_by_what_it_was_before_forgets_its_new_partitions(ledger: Ledger):
+    old = a_topic(partitions=1)
+    await ledger.create_topic(old)
+    await ledger.change_topic(old, wider(old, 5))
+    assert await ledger.delete_topic(old)
+    (doomed,) = await ledger.doomed_topics()
+    assert doomed.partitions == 5
+    await ledger.forget_topic(doomed)
+    for number in range(5):
+        with pytest.raises(UnknownPartition):
+            await ledger.head(Partition(old.id, number))
+
+
+async def test_producers_are_listed_until_they_may_be_forgotten(ledger: Ledger):
+    here = await a_partition(ledger)
+    there = await a_partition(ledger, "elsewhere")
+    await ledger.bind(here, 7, b"seven", 0, 60_000)
+    await ledger.bind(here, 4000, b"first", 0, 60_000)
+    await ledger.bind(here, 4000, b"second", 1, 90_000)
+    await ledger.bind(there, 9, b"nine", 0, 60_000)
+    assert await ledger.producers(here, 0) == {7: Bound(1, b"seven"), 4000: Bound(2, b"second")}
+    assert await ledger.producers(here, 70_000) == {4000: Bound(2, b"second")}
+    assert await ledger.producers(here, 90_000) == {}
+
+
+@pytest.fixture(params=["sqlite", "dynamodb-local"])
+async def raced(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
+    """moto is not raced: it reads, changes and writes an item without holding it."""
+    ledger = await open_ledger(request.param, tmp_path, request)
+    yield ledger
+    await ledger.close()
+
+
+async def test_of_many_changes_exactly_one_succeeds_and_every_partition_has_a_head(raced: Ledger):
+    topic = a_topic(partitions=1)
+    await raced.create_topic(topic)
+    counts = range(2, 14)
+    calls = [("change_topic", topic, wider(topic, count)) for count in counts]
+    answers = await race_of_tasks([raced], calls)
+    found = await raced.topic(topic.name)
+    assert [count for count, done in zip(counts, answers, strict=True) if done] == [
+        found.partitions
+    ]
+    for number in range(found.partitions):
+        assert (await raced.head(Partition(topic.id, number))).next_offset == 0
+
+
+async def test_of_a_topic_that_is_deleted_while_it_grows_nothing_stays(raced: Ledger):
+    topics = [a_topic(f"topic-{n}", 1) for n in range(6)]
+    for topic in topics:
+        await raced.create_topic(topic)
+    calls = [("change_topic", topic, wider(topic, n)) for topic in topics for n in (2, 3, 5)]
+    deletes = [("delete_topic", topic) for topic in topics]
+    answers = await race_of_tasks([raced], [*calls, *deletes])
+    assert answers[len(calls) :] == [True] * len(topics)
+    for doomed in await raced.doomed_topics():
+        await raced.forget_topic(doomed)
+    for topic in topics:
+        for number in range(5):
+            with pytest.raises(UnknownPartition):
+                await raced.head(Partition(topic.id, number))
