@@ -1,0 +1,144 @@
+"""A classic group while a step works on it.
+
+Members are replaced, never changed, so that the group the step started from stays as it was.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from .classic_state import NEVER, ClassicGroup, Member, Stage, State
+from .requests import Protocols
+from .settings import Settings
+
+SLACK = 4
+"""A heartbeat is written once it is worth a fourth of the session. Sessions are kept that much
+longer than asked for, so that none ends early."""
+
+
+class Draft:
+    def __init__(self, group: ClassicGroup, now_ms: int, settings: Settings) -> None:
+        self.now = now_ms
+        self.settings = settings
+        self.before = group
+        self.state = group.state
+        self.generation = group.generation
+        self.protocol_type = group.protocol_type
+        self.protocol = group.protocol
+        self.leader = group.leader
+        self.members = dict(group.members)
+        self.pending = dict(group.pending)
+        self.changed_at_ms = group.changed_at_ms
+        self.phase_ends_ms = group.phase_ends_ms
+        self.first_phase_ends_ms = group.first_phase_ends_ms
+        self.newcomers = group.newcomers
+
+    def group(self) -> ClassicGroup:
+        after = ClassicGroup(
+            self.state,
+            self.generation,
+            self.protocol_type,
+            self.protocol,
+            self.leader,
+            self.members,
+            self.pending,
+            self.changed_at_ms,
+            self.phase_ends_ms,
+            self.first_phase_ends_ms,
+            self.newcomers,
+            self.before.due_ms,
+        )
+        if after == self.before:
+            return self.before
+        return after._replace(due_ms=self.next_due())
+
+    def next_due(self) -> int:
+        sessions = (member.expires_ms for member in self.members.values())
+        return min(self.phase_ends_ms, *self.pending.values(), *sessions, NEVER)
+
+    # Members
+
+    def change(self, member_id: str, **changes: Any) -> None:
+        self.members[member_id] = self.members[member_id]._replace(**changes)
+
+    def add(self, member_id: str, member: Member, protocol_type: str) -> None:
+        if not self.members:
+            self.protocol_type = protocol_type
+        self.members[member_id] = member
+        self.leader = self.leader or member_id
+
+    def remove(self, member_id: str) -> None:
+        del self.members[member_id]
+        if self.leader == member_id:
+            self.leader = next(iter(self.members), None)
+
+    def rename(self, old_id: str, new_id: str) -> None:
+        """The new member takes the old one's place, also in the order of members."""
+        ids = [new_id if member_id == old_id else member_id for member_id in self.members]
+        self.members = dict(zip(ids, self.members.values(), strict=True))
+        if self.leader == old_id:
+            self.leader = new_id
+
+    def static_id(self, instance_id: str) -> str | None:
+        """The member id that an instance has now."""
+        for member_id, member in self.members.items():
+            if member.instance_id == instance_id:
+                return member_id
+        return None
+
+    def session_end(self, member: Member) -> int:
+        return self.now + member.session_timeout_ms + member.session_timeout_ms // SLACK
+
+    def hear(self, member_id: str) -> None:
+        """Prolong a session, where that is worth a write."""
+        member = self.members[member_id]
+        end = self.session_end(member)
+        if end - member.deadline_ms >= member.session_timeout_ms // SLACK:
+            self.change(member_id, deadline_ms=end)
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=1)
+
+    @property
+    def joining(self) -> int:
+        return sum(member.stage is Stage.JOINING for member in self.members.values())
+
+    @property
+    def all_joined(self) -> bool:
+        return not self.pending and self.joining == len(self.members)
+
+    def in_stage(self, *stages: Stage) -> list[str]:
+        return [each for each, member in self.members.items() if member.stage in stages]
+
+    # The group
+
+    def enter(self, state: State, phase_ends_ms: int = NEVER) -> None:
+        self.state = state
+        self.changed_at_ms = self.now
+        self.phase_ends_ms = phase_ends_ms
+        self.first_phase_ends_ms = 0
+        self.newcomers = False
+
+    def supports(self, protocol_type: str, protocols: Protocols) -> bool:
+        """Whether a member with these protocols may be in the group."""
+        if self.state is State.EMPTY:
+            return bool(protocol_type and protocols)
+        common = self._common(member.protocols for member in self.members.values())
+        return protocol_type == self.protocol_type and any(
+            not self.members or name in common for name, _ in protocols
+        )
+
+    def elect_protocol(self) -> str:
+        """Every member votes for its favourite among what all of them can do."""
+        common = self._common(member.protocols for member in self.members.values())
+        votes = Counter(
+            next(name for name, _ in member.protocols if name in common)
+            for member in self.members.values()
+        )
+        return max(sorted(votes), key=votes.__getitem__)
+
+    @staticmethod
+    def _common(offers: Iterable[Protocols]) -> set[str]:
+        named = [{name for name, _ in protocols} for protocols in offers]
+        return set.intersection(*named) if named else set()

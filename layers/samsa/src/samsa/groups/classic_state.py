@@ -1,0 +1,87 @@
+"""A group of the classic protocol, as it is kept between requests."""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+from .requests import Protocols
+
+NEVER = 1 << 62
+
+
+class State(IntEnum):
+    """Kafka's states. `Dead` is a group of which nothing is stored."""
+
+    EMPTY = 0
+    PREPARING_REBALANCE = 1
+    COMPLETING_REBALANCE = 2
+    STABLE = 3
+
+
+class Stage(IntEnum):
+    """What a member is about to do, or waits for."""
+
+    SETTLED = 0
+    """It knows its assignment; while the group prepares to rebalance: it must join again."""
+    JOINING = 1
+    """It asked to join and has no answer. The join may be parked."""
+    JOINED = 2
+    """It may know the generation, and must ask for its assignment."""
+    SYNCING = 3
+    """It asked for its assignment, which the leader has not sent. The sync may be parked."""
+
+
+class Member(NamedTuple):
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: Protocols
+    stage: Stage
+    deadline_ms: int
+    """When its session ends, unless it is parked."""
+    is_new: bool
+    """It was given its id by a join that is still parked: even parked, its session ends."""
+    ticket: str
+    """Of its latest join."""
+    waiter: str
+    """Who parks its join or sync."""
+    assignment: bytes = b""
+
+    @property
+    def is_parked(self) -> bool:
+        return self.stage in (Stage.JOINING, Stage.SYNCING)
+
+    @property
+    def expires_ms(self) -> int:
+        return NEVER if self.is_parked and not self.is_new else self.deadline_ms
+
+    def metadata(self, protocol: str | None) -> bytes:
+        return next((data for name, data in self.protocols if name == protocol), b"")
+
+
+class ClassicGroup(NamedTuple):
+    state: State = State.EMPTY
+    generation: int = 0
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str | None = None
+    members: Mapping[str, Member] = {}
+    """By member id, in the order in which they came. Never changed in place."""
+    pending: Mapping[str, int] = {}
+    """Ids that were given to clients which have not joined with them yet → when they lapse."""
+    changed_at_ms: int = 0
+    """When the state was last another one."""
+    phase_ends_ms: int = NEVER
+    """When the rebalance goes on without those who have not joined, or not synced."""
+    first_phase_ends_ms: int = 0
+    """An empty group's first join phase is not prolonged past this; 0: not in that phase."""
+    newcomers: bool = False
+    """Someone joined since that phase was last prolonged."""
+    due_ms: int = NEVER
+    """Nothing in the group expires before this."""
+
+    @property
+    def is_empty(self) -> bool:
+        return self.state is State.EMPTY

@@ -1,0 +1,54 @@
+"""What a step answers."""
+
+from typing import NamedTuple
+
+from .errors import GroupError
+from .requests import Join, Sync
+
+
+class JoinedMember(NamedTuple):
+    member_id: str
+    instance_id: str | None
+    metadata: bytes
+
+
+class Joined(NamedTuple):
+    error: GroupError | None
+    member_id: str
+    generation: int = -1
+    protocol_type: str | None = None
+    protocol: str | None = None
+    leader: str = ""
+    members: tuple[JoinedMember, ...] = ()
+    """For the leader only."""
+    skip_assignment: bool = False
+
+
+class Synced(NamedTuple):
+    error: GroupError | None
+    assignment: bytes = b""
+    protocol_type: str | None = None
+    protocol: str | None = None
+
+
+class Beaten(NamedTuple):
+    error: GroupError | None
+
+
+class LeftMember(NamedTuple):
+    member_id: str
+    instance_id: str | None
+    error: GroupError | None
+
+
+class Left(NamedTuple):
+    error: GroupError | None
+    members: tuple[LeftMember, ...] = ()
+
+
+class Parked(NamedTuple):
+    """No answer yet. The member awaits in the state; ask again when woken, or at the deadline."""
+
+    deadline_ms: int
+    ask: Join | Sync
+    """What to ask then."""

@@ -1,0 +1,22 @@
+"""A group as the bytes of one ledger item, whichever its protocol. The first byte says which."""
+
+import struct
+
+from . import classic_stored
+from .classic_state import ClassicGroup
+from .packing import Corrupt
+
+Group = ClassicGroup
+
+
+def pack(group: Group) -> bytes:
+    return classic_stored.pack(group)
+
+
+def unpack(data: bytes) -> Group:
+    try:
+        if data[0] == classic_stored.CLASSIC:
+            return classic_stored.unpack(data)
+    except (struct.error, UnicodeDecodeError, IndexError, ValueError) as error:
+        raise Corrupt(str(error)) from error
+    raise Corrupt(f"a group of kind {data[0]}")
