@@ -245,32 +245,42 @@ class Groups(Protocol):
 
     async def group(self, group_id: str) -> GroupItem | None: ...
 
-    async def put_group(self, group_id: str, state: bytes, after: int, expires_at: int) -> bool:
+    async def put_group(self, group_id: str, state: bytes, after: int) -> bool:
         """Store `state` as version `after + 1` if the item's version is `after` (0: there is none).
 
-        False if it was another version. Repeating a put that succeeded answers True. `expires_at`
-        (ms, 0: never) is when the item may be forgotten.
+        False if it was another version. Repeating a put that succeeded answers True.
         """
         ...
 
     async def delete_group(self, group_id: str, version: int) -> bool:
-        """Its state and all its offsets, unless the version has moved."""
+        """Its state (version 0: it has none) and all its offsets, unless the version has moved."""
         ...
 
     async def group_ids(self) -> list[str]:
-        """Of every group that has state or offsets."""
+        """Of every group that has state or offsets, in order."""
         ...
 
     async def commit(self, group_id: str, generation: int, offsets: Offsets) -> bool:
-        """Store the offsets, unless a newer generation has committed: False, and none is stored."""
+        """Store the offsets, unless a newer generation has committed: False, and none is stored.
+
+        Every partition remembers the newest generation that committed it. Generation −1, of
+        whoever is no member, is never refused and leaves what is remembered. One write, whatever
+        the number of partitions (up to a hundred topics on DynamoDB).
+        """
         ...
 
-    async def offsets(self, group_id: str) -> Offsets:
+    async def offsets(self, group_id: str, now_ms: int) -> Offsets:
         """All of them that have not expired."""
         ...
 
-    async def delete_offsets(self, group_id: str, partitions: Sequence[tuple[str, int]]) -> None:
-        """Deleting what is not there is no error."""
+    async def delete_offsets(
+        self, group_id: str, partitions: Sequence[tuple[str, int]], before: int | None = None
+    ) -> None:
+        """Deleting what is not there is no error. What was committed at `before` or later stays."""
+        ...
+
+    async def forget_topic(self, name: str, before: int) -> None:
+        """Every group's offsets for the topic, but for those committed at `before` or later."""
         ...
 
     async def close(self) -> None: ...
@@ -339,16 +349,24 @@ class Clock(Protocol):
 
 class Subscription(Protocol):
     async def wait(self, timeout_ms: int) -> bool:
-        """Until one of the partitions grows (True) or the time is up (False)."""
+        """Until one of the things waited for changes (True) or the time is up (False)."""
         ...
+
+
+class GroupKey(NamedTuple):
+    """A group as something to wait for."""
+
+    group_id: str
+
+
+Awaited: TypeAlias = Partition | GroupKey
+"""What a request may be parked on: a partition that grows, a group that moves on."""
 
 
 class Wakeups(Protocol):
     address: str
-    """The name under which this process is entered among a head's watchers."""
+    """The name under which others wake this process: a head's watcher, a member's waiter."""
 
-    def subscribe(
-        self, partitions: Iterable[Partition]
-    ) -> AbstractContextManager[Subscription]: ...
+    def subscribe(self, awaited: Iterable[Awaited]) -> AbstractContextManager[Subscription]: ...
 
-    def wake(self, partition: Partition, watchers: Iterable[str]) -> None: ...
+    def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None: ...

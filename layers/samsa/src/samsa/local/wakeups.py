@@ -1,36 +1,38 @@
 """Wake-ups within one process, and by datagram between the processes of one cluster.
 
-A datagram says only "look at this partition again". Losing one costs delay, a forged one costs a
-look: nothing is trusted.
+A datagram says only "look at this partition again", or at this group. Losing one costs delay, a
+forged one costs a look: nothing is trusted.
 """
 
 import asyncio
 from collections.abc import Iterable
 from uuid import UUID
 
-from samsa.ports import Partition
+from samsa.ports import Awaited, GroupKey, Partition
+
+PARTITION_NOTE, GROUP_NOTE = b"P", b"G"
 
 
 class Waiter:
-    """One waiting request, on any number of partitions."""
+    """One waiting request, on any number of partitions or on a group."""
 
-    def __init__(self, wakeups: "LocalWakeups", partitions: list[Partition]) -> None:
+    def __init__(self, wakeups: "LocalWakeups", awaited: list[Awaited]) -> None:
         self._wakeups = wakeups
-        self._partitions = partitions
+        self._awaited = awaited
         self._woken = False
         self._waiting: asyncio.Future[bool] | None = None
 
     def __enter__(self) -> "Waiter":
-        for partition in self._partitions:
-            self._wakeups.waiting.setdefault(partition, set()).add(self)
+        for awaited in self._awaited:
+            self._wakeups.waiting.setdefault(awaited, set()).add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for partition in self._partitions:
-            waiters = self._wakeups.waiting.get(partition, set())
+        for awaited in self._awaited:
+            waiters = self._wakeups.waiting.get(awaited, set())
             waiters.discard(self)
             if not waiters:
-                self._wakeups.waiting.pop(partition, None)
+                self._wakeups.waiting.pop(awaited, None)
 
     def wake(self) -> None:
         self._woken = True
@@ -56,7 +58,7 @@ class Waiter:
 class LocalWakeups:
     def __init__(self, address: str = "") -> None:
         self.address = address
-        self.waiting: dict[Partition, set[Waiter]] = {}
+        self.waiting: dict[Awaited, set[Waiter]] = {}
         self._transport: asyncio.DatagramTransport | None = None
 
     async def listen(self, host: str) -> None:
@@ -68,26 +70,25 @@ class LocalWakeups:
         name = self._transport.get_extra_info("sockname")
         self.address = f"{name[0]}|{name[1]}"
 
-    def subscribe(self, partitions: Iterable[Partition]) -> Waiter:
-        return Waiter(self, list(partitions))
+    def subscribe(self, awaited: Iterable[Awaited]) -> Waiter:
+        return Waiter(self, list(awaited))
 
-    def wake(self, partition: Partition, watchers: Iterable[str]) -> None:
-        self.wake_here(partition)
+    def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None:
+        self.wake_here(awaited)
         if self._transport is not None:
             for watcher in watchers:
                 if watcher != self.address:
-                    self._send(watcher, partition)
+                    self._send(watcher, awaited)
 
-    def wake_here(self, partition: Partition) -> None:
-        for waiter in self.waiting.get(partition, ()):
+    def wake_here(self, awaited: Awaited) -> None:
+        for waiter in self.waiting.get(awaited, ()):
             waiter.wake()
 
-    def _send(self, watcher: str, partition: Partition) -> None:
+    def _send(self, watcher: str, awaited: Awaited) -> None:
         assert self._transport is not None
         host, _, port = watcher.rpartition("|")
         if host and port.isdigit():
-            note = partition.topic_id.bytes + partition.number.to_bytes(4, "big")
-            self._transport.sendto(note, (host, int(port)))
+            self._transport.sendto(_note(awaited), (host, int(port)))
 
     def close(self) -> None:
         if self._transport is not None:
@@ -99,9 +100,24 @@ class _Ear(asyncio.DatagramProtocol):
         self._wakeups = wakeups
 
     def datagram_received(self, data: bytes, addr: tuple[str | object, int]) -> None:
-        if len(data) == 20:
-            topic_id, number = UUID(bytes=data[:16]), int.from_bytes(data[16:], "big")
-            self._wakeups.wake_here(Partition(topic_id, number))
+        awaited = _read_note(data)
+        if awaited is not None:
+            self._wakeups.wake_here(awaited)
 
     def error_received(self, exc: Exception) -> None:
         """A watcher that has gone away: its entry expires by itself."""
+
+
+def _note(awaited: Awaited) -> bytes:
+    if isinstance(awaited, GroupKey):
+        return GROUP_NOTE + awaited.group_id.encode()
+    return PARTITION_NOTE + awaited.topic_id.bytes + awaited.number.to_bytes(4, "big")
+
+
+def _read_note(data: bytes) -> Awaited | None:
+    kind, rest = data[:1], data[1:]
+    if kind == PARTITION_NOTE and len(rest) == 20:
+        return Partition(UUID(bytes=rest[:16]), int.from_bytes(rest[16:], "big"))
+    if kind == GROUP_NOTE:
+        return GroupKey(rest.decode(errors="replace"))
+    return None

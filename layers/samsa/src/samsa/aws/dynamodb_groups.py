@@ -1,0 +1,173 @@
+"""Groups and their offsets in DynamoDB, in the ledger's table.
+
+| pk        | sk                | what                                                           |
+|-----------|-------------------|----------------------------------------------------------------|
+| G#{group} | STATE             | the coordinator's state, changed by compare-and-swap           |
+| G#{group} | O#{topic}#{chunk} | offsets of 32 partitions: o{n} the offset, g{n} its generation |
+| GROUPS    | {group}           | its name, for the list of all groups                           |
+
+A commit for one chunk is one UpdateItem, for several one transaction. Each partition has attributes
+of its own: no item needs to be there before, and members that commit side by side do not meet; 32
+of them stay well within what an expression may hold. A group's
+name is written with its first state; who is no member may come before that, and then it is written
+with the first offsets of a chunk, in the same transaction.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from samsa.aws.calls import TableCalls, counted
+from samsa.aws.errors import ConditionFailed
+from samsa.aws.group_items import (
+    Expression,
+    chunks_of,
+    expired,
+    group_pk,
+    name_item,
+    name_key,
+    offset_key,
+    read_group,
+    read_offsets,
+    state_item,
+    state_key,
+    version_is,
+)
+from samsa.aws.items import Item, key_of
+from samsa.aws.table import TRANSACTION
+from samsa.ports import GroupItem, Offsets
+
+NO_MEMBER = -1
+AT_ONCE = 16
+Update: TypeAlias = tuple[Item, Expression]
+"""A key, and what to do to the item under it."""
+
+
+class DynamoGroups(TableCalls):
+    """Over the table of a DynamoLedger, whose client and threads it shares."""
+
+    @counted
+    async def group(self, group_id: str) -> GroupItem | None:
+        item = await self.table.get(state_key(group_id))
+        return read_group(item) if item else None
+
+    @counted
+    async def put_group(self, group_id: str, state: bytes, after: int) -> bool:
+        wanted = GroupItem(after + 1, state)
+        item = state_item(group_id, wanted)
+        try:
+            if after == 0:
+                await self.table.transact(
+                    [self._write("Put", version_is(0), Item=item), self._naming(group_id)]
+                )
+            else:
+                await self.table.call("put_item", Item=item, **version_is(after).parameters())
+        except ConditionFailed:
+            # Our own write, if an earlier try went through and its answer was lost.
+            there = await self.table.get(state_key(group_id))
+            return there is not None and read_group(there) == wanted
+        return True
+
+    def _naming(self, group_id: str) -> Item:
+        return self._write("Put", Item=name_item(group_id))
+
+    def _write(self, kind: str, expression: Expression | None = None, **parameters: Item) -> Item:
+        extra = expression.parameters() if expression else {}
+        return {kind: {"TableName": self.table.name, **parameters, **extra}}
+
+    @counted
+    async def delete_group(self, group_id: str, version: int) -> bool:
+        """The state goes with the last of the offsets: while there are some, it guards them."""
+        condition = version_is(version)
+        items = await self._offset_items(group_id, ProjectionExpression="pk, sk")
+        doomed = [self._write("Delete", Key=key_of(item)) for item in items]
+        doomed.append(self._write("Delete", Key=name_key(group_id)))
+        try:
+            while len(doomed) >= TRANSACTION:
+                guard = self._write("ConditionCheck", condition, Key=state_key(group_id))
+                await self.table.transact([guard, *doomed[: TRANSACTION - 1]])
+                doomed = doomed[TRANSACTION - 1 :]
+            last = self._write("Delete", condition, Key=state_key(group_id))
+            await self.table.transact([*doomed, last])
+        except ConditionFailed:
+            return False
+        return True
+
+    @counted
+    async def group_ids(self) -> list[str]:
+        items = await self.table.items("GROUPS", "#", "~")
+        return sorted(item["name"]["S"] for item in items)
+
+    @counted
+    async def commit(self, group_id: str, generation: int, offsets: Offsets) -> bool:
+        chunks = chunks_of(offsets)
+        updates = [(offset_key(group_id, chunk), chunk.commit(generation)) for chunk in chunks]
+        if generation == NO_MEMBER:
+            await self._commit_of_no_member(group_id, updates)
+            return True
+        try:
+            await self._update_all(updates)
+        except ConditionFailed:
+            return False
+        return True
+
+    async def _commit_of_no_member(self, group_id: str, updates: list[Update]) -> None:
+        try:
+            await self._update_all([(k, e.where("attribute_exists(pk)")) for k, e in updates])
+        except ConditionFailed:
+            await self._update_all(updates, self._naming(group_id))
+
+    async def _update_all(self, updates: list[Update], *others: Item) -> None:
+        writes = [self._write("Update", update, Key=key) for key, update in updates]
+        writes += others
+        if len(writes) == 1:
+            await self.table.send("update_item", **writes[0]["Update"])
+            return
+        for start in range(0, len(writes), TRANSACTION):
+            await self.table.transact(writes[start : start + TRANSACTION])
+
+    async def _offset_items(self, group_id: str, **parameters: str) -> list[Item]:
+        return await self.table.items(group_pk(group_id), "O#", "O$", **parameters)
+
+    @counted
+    async def offsets(self, group_id: str, now_ms: int) -> Offsets:
+        found: Offsets = {}
+        for item in await self._offset_items(group_id):
+            found |= read_offsets(item)
+        return {where: found[where] for where in sorted(found) if not expired(found[where], now_ms)}
+
+    @counted
+    async def delete_offsets(
+        self, group_id: str, partitions: Sequence[tuple[str, int]], before: int | None = None
+    ) -> None:
+        wanted = set(partitions)
+        for item in await self._offset_items(group_id):
+            there = {where: seen for where, seen in read_offsets(item).items() if where in wanted}
+            await self._delete_from(group_id, there, before)
+
+    async def _delete_from(self, group_id: str, there: Offsets, before: int | None) -> None:
+        """Only what is still as it was seen: the offset of a commit made meanwhile is younger."""
+        old = {w: seen for w, seen in there.items() if before is None or seen.committed_at < before}
+        for chunk in chunks_of(old):
+            removal = chunk.removal(unchanged=before is not None)
+            try:
+                await self.table.call(
+                    "update_item", Key=offset_key(group_id, chunk), **removal.parameters()
+                )
+            except ConditionFailed:
+                continue  # one of them has moved on: whoever deletes what is old comes again
+
+    @counted
+    async def forget_topic(self, name: str, before: int) -> None:
+        groups = [item["name"]["S"] for item in await self.table.items("GROUPS", "#", "~")]
+        for start in range(0, len(groups), AT_ONCE):
+            some = groups[start : start + AT_ONCE]
+            await asyncio.gather(*(self._forget_topic_in(group, name, before) for group in some))
+
+    async def _forget_topic_in(self, group_id: str, name: str, before: int) -> None:
+        items = await self.table.items(group_pk(group_id), f"O#{name}#", f"O#{name}$")
+        for item in items:
+            await self._delete_from(group_id, read_offsets(item), before)
+
+    async def close(self) -> None:
+        """The table belongs to the ledger."""

@@ -1,0 +1,160 @@
+"""Groups and their offsets in SQLite: two tables in the ledger's file, over its own connection.
+
+Every call is one statement or one transaction, in the event loop as the ledger's calls are; with
+`fsync` they run in a thread, because they wait for the disk.
+"""
+
+import asyncio
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from samsa.local.sqlite import BUSY_TIMEOUT_MS, Transaction
+from samsa.ports import Committed, GroupItem, Offsets, Unavailable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS groups (
+    id TEXT PRIMARY KEY, version INTEGER NOT NULL, state BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS offsets (
+    group_id TEXT, topic TEXT, partition INTEGER, generation INTEGER NOT NULL,
+    offset INTEGER NOT NULL, leader_epoch INTEGER NOT NULL, metadata TEXT NOT NULL,
+    committed_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+    PRIMARY KEY (group_id, topic, partition)
+) WITHOUT ROWID;
+"""
+COMMIT = """
+    INSERT INTO offsets VALUES (?,?,?,?,?,?,?,?,?)
+    ON CONFLICT DO UPDATE SET generation = max(generation, excluded.generation),
+        offset = excluded.offset, leader_epoch = excluded.leader_epoch,
+        metadata = excluded.metadata, committed_at = excluded.committed_at,
+        expires_at = excluded.expires_at
+    WHERE excluded.generation = -1 OR generation <= excluded.generation"""
+OFFSETS = """
+    SELECT topic, partition, offset, leader_epoch, metadata, committed_at, expires_at FROM offsets
+    WHERE group_id = ? AND (expires_at = 0 OR expires_at > ?) ORDER BY topic, partition"""
+FOR_EVER = 2**63 - 1
+
+
+class _Overtaken(Exception):
+    """A newer generation has committed one of the partitions."""
+
+
+def store_call(method: Callable[Concatenate["SqliteGroups", P], R]) -> Any:
+    """Count the call, run it inline or in the store's thread, and name its failures."""
+    name = method.__name__
+
+    @wraps(method)
+    async def call(self: "SqliteGroups", *args: P.args, **kwargs: P.kwargs) -> R:
+        self.calls[name] += 1
+        try:
+            if self.thread is None:
+                return method(self, *args, **kwargs)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self.thread, lambda: method(self, *args, **kwargs))
+        except sqlite3.Error as error:
+            raise Unavailable(f"SQLite {name}: {error}") from error
+
+    return call
+
+
+class SqliteGroups:
+    def __init__(self, path: str, fsync: bool = False) -> None:
+        self.calls: dict[str, int] = defaultdict(int)
+        self.thread = ThreadPoolExecutor(1, "groups") if fsync else None
+        self._db = sqlite3.connect(
+            path,
+            timeout=BUSY_TIMEOUT_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
+        # The ledger's own thread does the checkpoints of the file.
+        self._db.execute("PRAGMA wal_autocheckpoint=0")
+        self._db.executescript(SCHEMA)
+
+    def _group(self, group_id: str) -> GroupItem | None:
+        row = self._db.execute(
+            "SELECT version, state FROM groups WHERE id=?", (group_id,)
+        ).fetchone()
+        return GroupItem(*row) if row else None
+
+    @store_call
+    def group(self, group_id: str) -> GroupItem | None:
+        return self._group(group_id)
+
+    @store_call
+    def put_group(self, group_id: str, state: bytes, after: int) -> bool:
+        if after == 0:
+            done = self._db.execute(
+                "INSERT OR IGNORE INTO groups VALUES (?,1,?)", (group_id, state)
+            ).rowcount
+        else:
+            done = self._db.execute(
+                "UPDATE groups SET version=version+1, state=? WHERE id=? AND version=?",
+                (state, group_id, after),
+            ).rowcount
+        return bool(done) or self._group(group_id) == (after + 1, state)
+
+    @store_call
+    def delete_group(self, group_id: str, version: int) -> bool:
+        with Transaction(self._db) as execute:
+            item = self._group(group_id)
+            if (item.version if item else 0) != version:
+                return False
+            execute("DELETE FROM groups WHERE id=?", (group_id,))
+            execute("DELETE FROM offsets WHERE group_id=?", (group_id,))
+        return True
+
+    @store_call
+    def group_ids(self) -> list[str]:
+        rows = self._db.execute("SELECT id FROM groups UNION SELECT group_id FROM offsets")
+        return sorted(row[0] for row in rows)
+
+    @store_call
+    def commit(self, group_id: str, generation: int, offsets: Offsets) -> bool:
+        rows = [(group_id, *where, generation, *committed) for where, committed in offsets.items()]
+        if len(rows) == 1:
+            return self._db.execute(COMMIT, rows[0]).rowcount == 1
+        try:
+            with Transaction(self._db):
+                if self._db.executemany(COMMIT, rows).rowcount < len(rows):
+                    raise _Overtaken
+        except _Overtaken:
+            return False
+        return True
+
+    @store_call
+    def offsets(self, group_id: str, now_ms: int) -> Offsets:
+        rows = self._db.execute(OFFSETS, (group_id, now_ms))
+        return {(topic, number): Committed(*rest) for topic, number, *rest in rows}
+
+    @store_call
+    def delete_offsets(
+        self, group_id: str, partitions: Sequence[tuple[str, int]], before: int | None = None
+    ) -> None:
+        until = FOR_EVER if before is None else before
+        self._execute_all(
+            "DELETE FROM offsets WHERE group_id=? AND topic=? AND partition=? AND committed_at < ?",
+            ((group_id, *where, until) for where in partitions),
+        )
+
+    def _execute_all(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        with Transaction(self._db):
+            self._db.executemany(statement, rows)
+
+    @store_call
+    def forget_topic(self, name: str, before: int) -> None:
+        self._db.execute("DELETE FROM offsets WHERE topic=? AND committed_at < ?", (name, before))
+
+    async def close(self) -> None:
+        if self.thread is not None:
+            self.thread.shutdown(wait=True)
+        self._db.close()
