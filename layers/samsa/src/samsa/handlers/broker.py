@@ -5,12 +5,15 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from samsa.groups import Settings
 from samsa.log.core import Log
 from samsa.log.stores import Stores
+from samsa.ports import Groups, Unavailable
 from samsa.wire.apis import ApiKey
 
 from .budget import Budget
 from .catalog import Catalog, CatalogRules
+from .coordinator import Coordinator
 
 NODE_ID = 0
 LEADER_EPOCH = 0
@@ -26,6 +29,9 @@ class Rules:
     max_decompressed_bytes: int = 128 * 1024 * 1024
     max_answer_memory: int = 256 * 1024 * 1024
     """For the records of all fetches that are being answered from a store that is far away."""
+    groups: Settings = field(default_factory=Settings)
+    offsets_retention_ms: int = 7 * 24 * 3600 * 1000
+    offset_metadata_max_bytes: int = 4096
 
 
 class Context(NamedTuple):
@@ -35,6 +41,8 @@ class Context(NamedTuple):
     client_id: str | None
     address: tuple[str, int]
     """Where the client reached us, and so where it is told to come back."""
+    client_host: str = ""
+    """Where it comes from, as Kafka shows it: a slash and the address."""
 
 
 @dataclass(slots=True)
@@ -47,6 +55,8 @@ class Broker:
     answer_memory: Budget = field(init=False)
     producer_ids: range = range(0)
     """Ids that were taken from the ledger and not given out yet."""
+    groups: Groups | None = None
+    _coordinator: Coordinator | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.log = Log(self.stores)
@@ -55,6 +65,14 @@ class Broker:
             self.stores,
             CatalogRules(self.rules.default_partitions, self.rules.auto_create_topics),
         )
+        if self.groups is not None:
+            self._coordinator = Coordinator(self.stores, self.groups, self.rules.groups)
+
+    @property
+    def coordinator(self) -> Coordinator:
+        if self._coordinator is None:
+            raise Unavailable("this broker has no store for groups")
+        return self._coordinator
 
 
 class Later(NamedTuple):

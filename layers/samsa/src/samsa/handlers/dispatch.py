@@ -10,6 +10,11 @@ from . import (  # noqa: F401  (each registers itself)
     k01_fetch,
     k02_list_offsets,
     k03_metadata,
+    k10_find_coordinator,
+    k11_join_group,
+    k12_heartbeat,
+    k13_leave_group,
+    k14_sync_group,
     k18_api_versions,
     k19_create_topics,
     k20_delete_topics,
@@ -29,10 +34,12 @@ def version_of_answer(request: Request) -> int:
     raise DecodeError(f"{APIS[request.api_key].name} has no version {request.api_version} here")
 
 
-async def answer(request: Request, address: tuple[str, int], broker: Broker) -> Answer:
+async def answer(
+    request: Request, address: tuple[str, int], broker: Broker, client_host: str = ""
+) -> Answer:
     """A row, None, or Later. Raises DecodeError, on which the connection ends."""
     version = version_of_answer(request)
-    context = Context(request.api_version, request.client_id, address)
+    context = Context(request.api_version, request.client_id, address, client_host)
     if version != request.api_version:
         return k18_api_versions.unsupported_version()
     # librdkafka 2.16 sends Metadata v13 with bytes too many; Apache Kafka does not mind either.

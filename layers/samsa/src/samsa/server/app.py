@@ -23,7 +23,7 @@ from .listener import Server, ServerLimits
 from .logs import event
 from .metrics import calls_per_request, serve_metrics
 from .upkeep import tend_for_ever
-from .urls import open_ledger, open_objects
+from .urls import open_groups, open_ledger, open_objects
 
 log = logging.getLogger("samsa.server")
 
@@ -76,7 +76,9 @@ async def run(settings: Settings, ready: Callable[[str, int, int | None], None])
     await wakeups.listen(settings.host)
     stores = Stores(ledger, objects, SystemClock(), wakeups, _nonces(), settings.log_limits)
     cluster_id = await ledger.cluster_id(_new_cluster_id())
-    server = Server(Broker(stores, cluster_id, settings.rules), settings.limits, settings.advertise)
+    groups = open_groups(settings.ledger, ledger, settings.fsync)
+    broker = Broker(stores, cluster_id, settings.rules, groups=groups)
+    server = Server(broker, settings.limits, settings.advertise)
     alone = settings.lock is not None and _lock(settings.lock)
     if alone:
         await _close_orphans(server.broker)
@@ -91,6 +93,7 @@ async def run(settings: Settings, ready: Callable[[str, int, int | None], None])
     await server.close()
     event(log, logging.INFO, "stopped", **calls_per_request(server))
     wakeups.close()
+    await groups.close()
     await objects.close()
     await ledger.close()
 

@@ -52,6 +52,7 @@ class Connection:
         self._charged = 0
         self._waits_for_memory = False
         self._address = server.advertised(sock)
+        self._client_host = "/" + peer.rpartition(":")[0]
 
     def start(self) -> None:
         self.last_active = self._loop.time()
@@ -192,7 +193,7 @@ class Connection:
             await self._replies.all_sent()
         if not self._sender.empty:
             await self._sender.drained()
-        result = await answer(request, self._address, self._server.broker)
+        result = await answer(request, self._address, self._server.broker, self._client_host)
         if isinstance(result, Later):
             self._replies.add(request, result)
             return

@@ -10,8 +10,9 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from samsa.local.folder import FolderObjects
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
+from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.cache import TailCache
-from samsa.ports import Ledger, Objects
+from samsa.ports import Groups, Ledger, Objects
 
 
 class BadUrl(Exception):
@@ -35,6 +36,17 @@ async def open_ledger(url: str, fsync: bool) -> Ledger:
             await ledger.create_table()
         return ledger
     raise BadUrl(f"{url!r} is no ledger; there are sqlite:///… and dynamodb://…")
+
+
+def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
+    """Beside the ledger, which is open already."""
+    if isinstance(ledger, SqliteLedger):
+        return SqliteGroups(urlsplit(url).path, fsync)
+    from samsa.aws.dynamodb import DynamoLedger
+    from samsa.aws.dynamodb_groups import DynamoGroups
+
+    assert isinstance(ledger, DynamoLedger)
+    return DynamoGroups(ledger.table)
 
 
 def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:

@@ -1,0 +1,43 @@
+"""FindCoordinator (key 10).
+
+Behaviour: every process coordinates every group, so it is node 0 at the address that the client
+itself used. Transactions and share groups are not supported yet, and say so.
+
+Versions: 4+ ask for several keys at once.
+"""
+
+from typing import Any
+
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
+
+from .broker import NODE_ID, Broker, Context, handles
+
+GROUP = 0
+NOBODY = -1
+REFUSALS = {1: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}
+"""As InitProducerId answers: clients take it as final."""
+FIRST_WITH_KEYS = 4
+
+
+@handles(ApiKey.FIND_COORDINATOR)
+async def find_coordinator(request: Any, context: Context, broker: Broker) -> Any:
+    found = _found(request.key_type, context)
+    if context.version < FIRST_WITH_KEYS:
+        return RESPONSE(**found)
+    keys = request.coordinator_keys
+    return RESPONSE(coordinators=[COORDINATOR(key=key, **found) for key in keys])
+
+
+def _found(key_type: int, context: Context) -> dict[str, Any]:
+    if key_type != GROUP:
+        return {
+            "node_id": NOBODY,
+            "host": "",
+            "port": NOBODY,
+            "error_code": REFUSALS.get(key_type, ErrorCode.INVALID_REQUEST),
+            "error_message": f"there is no coordinator for keys of type {key_type}",
+        }
+    host, port = context.address
+    return {"node_id": NODE_ID, "host": host, "port": port, "error_message": None}

@@ -1,0 +1,79 @@
+"""JoinGroup (key 11).
+
+Behaviour: answered when the group has gathered, which may take as long as its rebalance timeout;
+until then the request is parked. The leader is told who the others are, and assigns for them.
+
+Versions: 1+ have a rebalance timeout. 4+ are given a member id first and join again with it
+(KIP-394). 5+ know static members (KIP-345). 9+ tell a leader when its group needs no assignment.
+"""
+
+from typing import Any
+
+from samsa.groups import Join, Joined
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.join_group import MEMBER, RESPONSE
+
+from .broker import Broker, Context, handles
+from .group_errors import UNAVAILABLE, code_of
+
+FIRST_WITH_REQUIRED_ID = 4
+FIRST_WITH_NULL_PROTOCOL = 7
+FIRST_WITH_SKIP_ASSIGNMENT = 9
+
+
+@handles(ApiKey.JOIN_GROUP)
+async def join_group(request: Any, context: Context, broker: Broker) -> Any:
+    if not request.group_id:
+        return _refused(request, context, ErrorCode.INVALID_GROUP_ID)
+    join = _join(request, context, broker)
+    try:
+        joined = await broker.coordinator.ask(request.group_id, join)
+    except Unavailable:
+        return _refused(request, context, UNAVAILABLE)
+    assert isinstance(joined, Joined)
+    return _response(joined, context)
+
+
+def _join(request: Any, context: Context, broker: Broker) -> Join:
+    return Join(
+        member_id=request.member_id,
+        instance_id=request.group_instance_id,
+        protocol_type=request.protocol_type,
+        protocols=tuple((each.name, bytes(each.metadata)) for each in request.protocols),
+        session_timeout_ms=request.session_timeout_ms,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        client_id=context.client_id or "",
+        client_host=context.client_host,
+        ticket=broker.coordinator.ticket(request.group_id),
+        waiter=broker.coordinator.waiter,
+        requires_id=context.version >= FIRST_WITH_REQUIRED_ID,
+        can_skip_assignment=context.version >= FIRST_WITH_SKIP_ASSIGNMENT,
+    )
+
+
+def _refused(request: Any, context: Context, code: ErrorCode) -> Any:
+    return RESPONSE(
+        error_code=code, protocol_name=_name(None, context), member_id=request.member_id
+    )
+
+
+def _name(protocol: str | None, context: Context) -> str | None:
+    return protocol if protocol or context.version >= FIRST_WITH_NULL_PROTOCOL else ""
+
+
+def _response(joined: Joined, context: Context) -> Any:
+    return RESPONSE(
+        error_code=code_of(joined.error),
+        generation_id=joined.generation,
+        protocol_type=joined.protocol_type,
+        protocol_name=_name(joined.protocol, context),
+        leader=joined.leader,
+        skip_assignment=joined.skip_assignment,
+        member_id=joined.member_id,
+        members=[
+            MEMBER(member_id=each, group_instance_id=instance, metadata=metadata)
+            for each, instance, metadata in joined.members
+        ],
+    )

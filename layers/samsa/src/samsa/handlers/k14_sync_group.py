@@ -1,0 +1,42 @@
+"""SyncGroup (key 14).
+
+Behaviour: the leader brings everybody's assignment. A follower that comes first is parked until the
+leader has come, or until the group rebalances again.
+"""
+
+from typing import Any
+
+from samsa.groups import Sync, Synced
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.sync_group import RESPONSE
+
+from .broker import Broker, Context, handles
+from .group_errors import UNAVAILABLE, code_of
+
+
+@handles(ApiKey.SYNC_GROUP)
+async def sync_group(request: Any, context: Context, broker: Broker) -> Any:
+    if not request.group_id:
+        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
+    sync = Sync(
+        member_id=request.member_id,
+        generation=request.generation_id,
+        instance_id=request.group_instance_id,
+        protocol_type=request.protocol_type,
+        protocol=request.protocol_name,
+        assignments={each.member_id: bytes(each.assignment) for each in request.assignments},
+        waiter=broker.coordinator.waiter,
+    )
+    try:
+        synced = await broker.coordinator.ask(request.group_id, sync)
+    except Unavailable:
+        return RESPONSE(error_code=UNAVAILABLE)
+    assert isinstance(synced, Synced)
+    return RESPONSE(
+        error_code=code_of(synced.error),
+        protocol_type=synced.protocol_type,
+        protocol_name=synced.protocol,
+        assignment=synced.assignment,
+    )
