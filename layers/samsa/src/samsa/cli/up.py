@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from samsa import __version__
+from samsa.groups import Settings as GroupSettings
 from samsa.handlers.broker import Rules
 from samsa.ports import Unavailable
 from samsa.server.listener import ServerLimits
@@ -75,6 +76,15 @@ def add_to(commands: Any) -> None:
         "--upkeep-interval", metavar="SECONDS", type=_seconds, default=300.0,
         help="how often retention looks (%(default)s)",
     )  # fmt: skip
+    groups = up.add_argument_group("consumer groups")
+    groups.add_argument(
+        "--group-initial-rebalance-delay-ms", metavar="MS", type=_whole, default=0,
+        help="how long an empty group waits for more members (%(default)s)",
+    )  # fmt: skip
+    groups.add_argument(
+        "--offsets-retention-minutes", metavar="MINUTES", type=_positive, default=7 * 24 * 60,
+        help="how long an empty group keeps its offsets (%(default)s)",
+    )  # fmt: skip
     logs = up.add_argument_group("logs")
     logs.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
     logs.add_argument("--log-format", choices=("text", "json"), default="text")
@@ -99,7 +109,7 @@ def run(given: argparse.Namespace) -> int:
             metrics_port=given.metrics_port,
             fsync=given.fsync,
             upkeep_every_s=given.upkeep_interval,
-            rules=Rules(given.default_partitions, given.auto_create_topics),
+            rules=_rules(given),
             limits=ServerLimits(
                 given.max_connections,
                 given.max_frame_bytes,
@@ -113,6 +123,15 @@ def run(given: argparse.Namespace) -> int:
     except (OSError, sqlite3.Error, Unavailable) as error:
         return _fail(_explain(error, given))
     return 0
+
+
+def _rules(given: argparse.Namespace) -> Rules:
+    return Rules(
+        given.default_partitions,
+        given.auto_create_topics,
+        groups=GroupSettings(initial_rebalance_delay_ms=given.group_initial_rebalance_delay_ms),
+        offsets_retention_ms=given.offsets_retention_minutes * 60_000,
+    )
 
 
 def _run(main: Any) -> None:
@@ -162,6 +181,12 @@ def _fail(why: str) -> int:
 def _port(text: str) -> int:
     if not text.isdigit() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
+    return int(text)
+
+
+def _whole(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
 
 

@@ -10,6 +10,8 @@ from . import (  # noqa: F401  (each registers itself)
     k01_fetch,
     k02_list_offsets,
     k03_metadata,
+    k08_offset_commit,
+    k09_offset_fetch,
     k10_find_coordinator,
     k11_join_group,
     k12_heartbeat,
