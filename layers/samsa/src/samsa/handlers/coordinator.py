@@ -16,7 +16,19 @@ import asyncio
 import uuid
 from collections import OrderedDict
 
-from samsa.groups import Group, Join, Leave, Leaving, Parked, Settings, Sync, pack, step, unpack
+from samsa.groups import (
+    Group,
+    Join,
+    Leave,
+    Leaving,
+    Parked,
+    Settings,
+    Sync,
+    expire,
+    pack,
+    step,
+    unpack,
+)
 from samsa.groups.classic import fresh_id
 from samsa.groups.step import Answer, Request
 from samsa.log.background import Background
@@ -92,9 +104,25 @@ class Coordinator:
             self._background.start(self._step(group_id, leave))
 
     async def look(self, group_id: str) -> tuple[Group | None, int]:
-        """The group as it is stored, and its version (0: there is none)."""
+        """The group as it is now, and the version that is stored (0: there is none)."""
         item = await self._stores.insist(self.groups.group, group_id)
-        return self._seat(group_id).read(item), item.version if item else 0
+        group = self._seat(group_id).read(item)
+        if group is not None:
+            group = expire(group, self._stores.clock.now_ms(), self._settings)
+        return group, item.version if item else 0
+
+    async def tidy(self, group_id: str) -> tuple[Group | None, int]:
+        """As `look`, and what was overdue is stored: nobody may have touched the group for long."""
+        seat = self._seat(group_id)
+        async with seat.turn:
+            item = await self._stores.insist(self.groups.group, group_id)
+            group = seat.read(item)
+            if item is None or group is None:
+                return None, 0
+            after = expire(group, self._stores.clock.now_ms(), self._settings)
+            if after is group or not await self._store(group_id, seat, item, after):
+                return after, item.version
+            return after, item.version + 1
 
     async def _step(self, group_id: str, request: Request) -> Answer:
         seat = self._seat(group_id)

@@ -44,7 +44,7 @@ async def forget_expired(broker: Broker) -> int:
 async def _forget_expired_of(broker: Broker, group_id: str) -> bool:
     groups, now = broker.coordinator.groups, broker.stores.clock.now_ms()
     everything = await groups.offsets(group_id, 0)
-    group, version = await broker.coordinator.look(group_id)
+    group, version = await broker.coordinator.tidy(group_id)
     if group is not None and not group.is_empty:
         return False
     if everything:
