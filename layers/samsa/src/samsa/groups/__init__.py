@@ -1,37 +1,79 @@
 """The group coordinator: pure. State, request and time in; state, answer and wake-ups out.
 
-    group = unpack(item.state)                    # or None where there is no item
+    group = unpack(item.state)              # or None where there is no item
     after, answer, wake = step(group, request, now_ms, settings)
-    if after is not group:                        # compare-and-swap; after a lost race, step again
+    if after is not group:                  # compare-and-swap; after a lost race, step again
         put(pack(after))
-    for waiter in wake: ...                       # addresses: their parked members may be answered
-    if isinstance(answer, Parked):                # wait for a wake-up, at most until the deadline,
-        step(..., answer.ask, ...)                # and ask this, here or in any other process
+    for waiter in wake: ...                 # addresses: their parked members may be answered
+    if isinstance(answer, Parked):          # wait for a wake-up, at most until the deadline,
+        step(..., answer.ask, ...)          # and ask this, here or in any other process
 
 Public names, for the handlers:
 
 - `step`, `Step(group, answer, wake)`; `expire(group, now_ms)` for those who only look
-- `Group`, `pack`, `unpack`, `Corrupt`; `Settings`; `GroupError` (names are those of Kafka's errors)
+- `Group = ClassicGroup | ConsumerGroup`, `pack`, `unpack`, `Corrupt`; `Settings`; `GroupError` (its
+  names are those of Kafka's errors)
 - classic requests and their answers: `Join` → `Joined | Parked`, `Sync` → `Synced | Parked`,
   `Heartbeat` → `Beaten`, `Leave(Leaving, …)` → `Left(error, LeftMember, …)`
+- the consumer protocol: `ConsumerHeartbeat` → `ConsumerBeaten`; partitions are
+  `frozenset[(topic id, number)]`; `known` is every topic by name as `TopicInfo`; `matches` holds,
+  for each of `patterns_of(group, request)`, what `matches(pattern, names)` says
+- offsets: `may_commit`, `may_fetch`, `may_delete` answer a `GroupError`, or None for yes
+- what tools show: `listed`, `described`, `consumer_described`, `state_of`, `DEAD`
 
-What a handler must see to: a new random `ticket` (36 characters of a UUID will do) for each
-JoinGroup that a client sends; `requires_id` from version 4 on, `can_skip_assignment` from 9 on; an
-empty group id is INVALID_GROUP_ID before any step. A heartbeat that changes nothing worth a write
-returns the group that went in.
+What a handler must see to: a new random `ticket` (a UUID) for each JoinGroup that a client sends;
+`requires_id` from version 4 on, `can_skip_assignment` from 9 on; an empty group id is
+INVALID_GROUP_ID before any step; where the group is a `ConsumerGroup`, a `Join` brings `known` and
+`matches` too. A heartbeat that changes nothing worth a write returns the group that went in.
 """
 
+from .classic_state import ClassicGroup
+from .consumer_state import ConsumerGroup
 from .errors import GroupError
+from .offsets import may_commit, may_delete, may_fetch
 from .packing import Corrupt
-from .replies import Beaten, Joined, JoinedMember, Left, LeftMember, Parked, Synced
-from .requests import Heartbeat, Join, Leave, Leaving, Sync
+from .patterns import BadPattern, matches
+from .replies import (
+    Beaten,
+    ConsumerBeaten,
+    Joined,
+    JoinedMember,
+    Left,
+    LeftMember,
+    Parked,
+    Synced,
+)
+from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Leaving, Sync, TopicInfo
 from .settings import Settings
-from .step import Group, Step, expire, step
+from .step import Answer, Group, Request, Step, expire, patterns_of, step
 from .stored import pack, unpack
+from .views import (
+    DEAD,
+    ConsumerDescribed,
+    Described,
+    DescribedConsumer,
+    DescribedMember,
+    Listed,
+    consumer_described,
+    described,
+    listed,
+    state_of,
+)
 
 __all__ = [
+    "DEAD",
+    "Answer",
+    "BadPattern",
     "Beaten",
+    "ClassicGroup",
+    "ConsumerBeaten",
+    "ConsumerDescribed",
+    "ConsumerGroup",
+    "ConsumerHeartbeat",
     "Corrupt",
+    "Described",
+    "DescribedConsumer",
+    "DescribedMember",
     "Group",
     "GroupError",
     "Heartbeat",
@@ -42,13 +84,25 @@ __all__ = [
     "Leaving",
     "Left",
     "LeftMember",
+    "Listed",
     "Parked",
+    "Request",
     "Settings",
     "Step",
     "Sync",
     "Synced",
+    "TopicInfo",
+    "consumer_described",
+    "described",
     "expire",
+    "listed",
+    "matches",
+    "may_commit",
+    "may_delete",
+    "may_fetch",
     "pack",
+    "patterns_of",
+    "state_of",
     "step",
     "unpack",
 ]

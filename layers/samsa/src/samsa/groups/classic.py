@@ -25,7 +25,7 @@ from .classic_draft import Draft
 from .classic_state import NEVER, Member, Stage, State
 from .errors import GroupError
 from .replies import Beaten, Joined, JoinedMember, Left, LeftMember, Parked, Synced
-from .requests import Heartbeat, Join, Leave, Leaving, Sync
+from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Leaving, Sync
 
 Answer: TypeAlias = Joined | Synced | Beaten | Left | Parked
 
@@ -92,7 +92,7 @@ def join(draft: Draft, request: Join) -> Answer:
     return _join_known(draft, request) if request.member_id else _join_unknown(draft, request)
 
 
-def asker(request: Join | Sync | Heartbeat | Leave) -> str:
+def asker(request: Join | Sync | Heartbeat | Leave | ConsumerHeartbeat) -> str:
     if isinstance(request, Join):
         return request.member_id or fresh_id(request)
     return "" if isinstance(request, Leave) else request.member_id

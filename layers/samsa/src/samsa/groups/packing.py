@@ -5,10 +5,10 @@ decoded in one go and cut by their lengths.
 """
 
 import struct
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
 
 _LENGTH = struct.Struct(">I")
-NONE = 0xFFFF
+_NONE = 0xFFFFFFFF
 
 
 class Corrupt(Exception):
@@ -19,21 +19,39 @@ class Texts:
     """A fixed number of texts, any of which may be None."""
 
     def __init__(self, count: int) -> None:
-        self._lengths = struct.Struct(f">I{count}H")
+        self._lengths = struct.Struct(f">{count + 1}I")
 
     def pack(self, *texts: str | None) -> bytes:
         joined = "".join([text for text in texts if text]).encode()
-        lengths = [NONE if text is None else len(text) for text in texts]
+        lengths = [_NONE if text is None else len(text) for text in texts]
         return self._lengths.pack(len(joined), *lengths) + joined
 
     def unpack(self, data: bytes, at: int) -> tuple[list[str | None], int]:
         size, *lengths = self._lengths.unpack_from(data, at)
         start = at + self._lengths.size
         joined = data[start : start + size].decode()
-        ends = accumulate([0 if length == NONE else length for length in lengths], initial=0)
-        texts = [joined[first:last] for first, last in pairwise(ends)]
-        found = [t if n != NONE else None for t, n in zip(texts, lengths, strict=True)]
+        found: list[str | None] = []
+        first = 0
+        for length in lengths:
+            if length == _NONE:
+                found.append(None)
+            else:
+                found.append(joined[first : first + length])
+                first += length
         return found, start + size
+
+
+def texts(found: Sequence[str]) -> bytes:
+    """Any number of texts."""
+    return _LENGTH.pack(len(found)) + Texts(len(found)).pack(*found)
+
+
+def read_texts(data: bytes, at: int) -> tuple[list[str], int]:
+    (count,) = _LENGTH.unpack_from(data, at)
+    if count > len(data):
+        raise Corrupt(f"{count} texts")
+    found, end = Texts(count).unpack(data, at + _LENGTH.size)
+    return [text or "" for text in found], end
 
 
 def blob(data: bytes) -> bytes:
@@ -43,4 +61,6 @@ def blob(data: bytes) -> bytes:
 def read_blob(data: bytes, at: int) -> tuple[bytes, int]:
     (size,) = _LENGTH.unpack_from(data, at)
     start = at + _LENGTH.size
+    if start + size > len(data):
+        raise Corrupt("it ends too early")
     return data[start : start + size], start + size

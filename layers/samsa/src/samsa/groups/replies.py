@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from .assignors import Partitions
 from .errors import GroupError
 from .requests import Join, Sync
 
@@ -52,3 +53,12 @@ class Parked(NamedTuple):
     deadline_ms: int
     ask: Join | Sync
     """What to ask then."""
+
+
+class ConsumerBeaten(NamedTuple):
+    error: GroupError | None
+    member_id: str = ""
+    epoch: int = 0
+    heartbeat_interval_ms: int = 0
+    assignment: Partitions | None = None
+    """None: as the member knows it."""

@@ -1,4 +1,4 @@
-"""What can be asked of a group of the classic protocol.
+"""What can be asked of a group.
 
 Randomness comes with the request: `ticket` is new for every join that a client sends, and the same
 each time that one is asked again. `waiter` is the address of the process that would park it.
@@ -6,9 +6,25 @@ each time that one is asked again. `waiter` is the address of the process that w
 
 from collections.abc import Mapping
 from typing import NamedTuple
+from uuid import UUID
+
+from .assignors import Partitions
 
 Protocols = tuple[tuple[str, bytes], ...]
 """In the member's order of preference: name and metadata."""
+
+
+class TopicInfo(NamedTuple):
+    id: UUID
+    partitions: int
+
+
+Topics = Mapping[str, TopicInfo]
+"""Every topic that there is, by name."""
+Matches = Mapping[str, tuple[str, ...]]
+"""What the patterns of a group's members stand for: see `patterns_of`."""
+NO_TOPICS: Topics = {}
+NO_MATCHES: Matches = {}
 
 
 class Join(NamedTuple):
@@ -30,6 +46,9 @@ class Join(NamedTuple):
     """Version 9 on."""
     again: bool = False
     """Set by `Parked.ask`: this is no new join, only another look at a parked one."""
+    known: Topics = NO_TOPICS
+    """Needed where the group is one of the consumer protocol; likewise `matches`."""
+    matches: Matches = NO_MATCHES
 
 
 class Sync(NamedTuple):
@@ -57,3 +76,24 @@ class Leaving(NamedTuple):
 
 class Leave(NamedTuple):
     members: tuple[Leaving, ...]
+
+
+class ConsumerHeartbeat(NamedTuple):
+    """ConsumerGroupHeartbeat (KIP-848). What is None has not changed since the member last said."""
+
+    member_id: str
+    epoch: int
+    """0: join; −1: leave; −2: leave for a while, as a static member."""
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    topics: tuple[str, ...] | None = None
+    pattern: str | None = None
+    assignor: str | None = None
+    owned: Partitions | None = None
+    client_id: str = ""
+    client_host: str = ""
+    ticket: str = ""
+    """In version 0, where the coordinator makes member ids: the new one. Empty in later ones."""
+    known: Topics = NO_TOPICS
+    matches: Matches = NO_MATCHES

@@ -1,16 +1,29 @@
-"""One step of a group: state, request and time in; state, answer and wake-ups out."""
+"""One step of a group: state, request and time in; state, answer and wake-ups out.
 
-from typing import NamedTuple, TypeAlias
+`ROUTES` says who serves what: both kinds of group get requests of both protocols. A step first does
+what is overdue, and at its end a group whose last member of the consumer protocol has gone becomes
+a classic one.
+"""
 
-from . import classic
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from . import classic, consumer, consumer_classic
 from .classic_draft import Draft
-from .classic_state import ClassicGroup
-from .requests import Heartbeat, Join, Leave, Sync
+from .classic_state import ClassicGroup, State
+from .consumer_draft import ConsumerDraft
+from .consumer_state import ConsumerGroup
+from .embedded import Malformed
+from .errors import GroupError
+from .migrate import can_upgrade, must_downgrade, to_classic, to_consumer
+from .replies import ConsumerBeaten
+from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync
 from .settings import DEFAULTS, Settings
 
-Group: TypeAlias = ClassicGroup
-Request: TypeAlias = Join | Sync | Heartbeat | Leave
-Answer: TypeAlias = classic.Answer
+Group: TypeAlias = ClassicGroup | ConsumerGroup
+G = TypeVar("G", ClassicGroup | ConsumerGroup, ClassicGroup | ConsumerGroup | None)
+Request: TypeAlias = Join | Sync | Heartbeat | Leave | ConsumerHeartbeat
+Answer: TypeAlias = classic.Answer | ConsumerBeaten
 
 
 class Step(NamedTuple):
@@ -22,31 +35,133 @@ class Step(NamedTuple):
 
 
 def step(group: Group | None, request: Request, now_ms: int, settings: Settings = DEFAULTS) -> Step:
-    draft = Draft(group or ClassicGroup(changed_at_ms=now_ms), now_ms, settings)
-    if draft.before.due_ms <= now_ms:
-        classic.expire(draft)
-    answer = classic.REQUESTS[type(request)](draft, request)
-    after = draft.group()
-    if after is draft.before:
+    current = None if group is None else expire(group, now_ms, settings)
+    after, answer = ROUTES[type(current), type(request) is ConsumerHeartbeat](
+        current, request, now_ms, settings
+    )
+    after = _settled(after, now_ms, settings)
+    if after is group:
         return Step(group, answer)
-    return Step(after, answer, _answered(draft.before, after, classic.asker(request)))
+    return Step(after, answer, _answered(group, after, classic.asker(request)))
 
 
 def expire(group: Group, now_ms: int, settings: Settings = DEFAULTS) -> Group:
     """The group as it is now, for those who only look: the very object if nothing is overdue."""
     if group.due_ms > now_ms:
         return group
+    if isinstance(group, ClassicGroup):
+        draft = Draft(group, now_ms, settings)
+        classic.expire(draft)
+        return draft.group()
+    late = ConsumerDraft(group, now_ms, settings)
+    consumer.expire(late)
+    return _settled(late.group(), now_ms, settings)
+
+
+def patterns_of(group: Group | None, request: Request) -> set[str]:
+    """The patterns whose matches a request must bring along."""
+    found = {request.pattern or ""} if isinstance(request, ConsumerHeartbeat) else set()
+    if isinstance(group, ConsumerGroup):
+        found.update(member.pattern for member in group.members.values())
+    return found - {""}
+
+
+Routed: TypeAlias = tuple[Group | None, Answer]
+
+
+def _classic(group: ClassicGroup, request: Request, now_ms: int, settings: Settings) -> Routed:
     draft = Draft(group, now_ms, settings)
-    classic.expire(draft)
-    return draft.group()
+    answer = classic.REQUESTS[type(request)](draft, request)
+    return draft.group(), answer
 
 
-def _answered(before: ClassicGroup, after: ClassicGroup, asker: str) -> frozenset[str]:
+def _new_classic(_: None, request: Request, now_ms: int, settings: Settings) -> Routed:
+    fresh = ClassicGroup(changed_at_ms=now_ms)
+    after, answer = _classic(fresh, request, now_ms, settings)
+    return (None if after is fresh else after), answer
+
+
+def _consumer(
+    group: ConsumerGroup, request: ConsumerHeartbeat, now_ms: int, settings: Settings
+) -> Routed:
+    draft = ConsumerDraft(group, now_ms, settings)
+    answer = consumer.heartbeat(draft, request)
+    return (group if answer.error else draft.group()), answer
+
+
+def _new_consumer(_: None, request: ConsumerHeartbeat, now_ms: int, settings: Settings) -> Routed:
+    return _begin_consumer(None, ConsumerGroup(changed_at_ms=now_ms), request, now_ms, settings)
+
+
+def _upgrade(
+    group: ClassicGroup, request: ConsumerHeartbeat, now_ms: int, settings: Settings
+) -> Routed:
+    """Only a join makes a group of the other kind of it."""
+    if group.state is State.EMPTY and not group.members:
+        fresh = ConsumerGroup(group.generation, group.generation, changed_at_ms=now_ms)
+        return _begin_consumer(group, fresh, request, now_ms, settings)
+    if request.epoch != 0 or not can_upgrade(group, settings):
+        return group, ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
+    try:
+        upgraded = to_consumer(group, request.known, now_ms)
+    except Malformed:
+        return group, ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
+    return _begin_consumer(group, upgraded, request, now_ms, settings)
+
+
+def _begin_consumer(
+    before: Group | None,
+    group: ConsumerGroup,
+    request: ConsumerHeartbeat,
+    now_ms: int,
+    settings: Settings,
+) -> Routed:
+    after, answer = _consumer(group, request, now_ms, settings)
+    assert isinstance(answer, ConsumerBeaten)
+    if answer.error is GroupError.UNKNOWN_MEMBER_ID:
+        answer = ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
+    return (before if answer.error else after), answer
+
+
+def _classic_to_consumer(
+    group: ConsumerGroup, request: Request, now_ms: int, settings: Settings
+) -> Routed:
+    """An empty group may become one of the other kind; its epochs go on."""
+    if group.is_empty and isinstance(request, Join):
+        fresh = ClassicGroup(generation=group.epoch, changed_at_ms=now_ms)
+        after, answer = _classic(fresh, request, now_ms, settings)
+        return (group if after is fresh else after), answer
+    draft = ConsumerDraft(group, now_ms, settings)
+    answer = consumer_classic.REQUESTS[type(request)](draft, request)
+    refused = isinstance(request, Join) and answer.error
+    return (group if refused else draft.group()), answer
+
+
+ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, Settings], Routed]] = {
+    (type(None), False): _new_classic,
+    (ClassicGroup, False): _classic,
+    (ConsumerGroup, False): _classic_to_consumer,
+    (type(None), True): _new_consumer,
+    (ClassicGroup, True): _upgrade,
+    (ConsumerGroup, True): _consumer,
+}
+
+
+def _settled(group: G, now_ms: int, settings: Settings) -> G | ClassicGroup:
+    if isinstance(group, ConsumerGroup) and must_downgrade(group):
+        return to_classic(group, now_ms, settings)
+    return group
+
+
+def _answered(before: Group | None, after: Group | None, asker: str) -> frozenset[str]:
     """Who waited and need not, but for the one who is being answered."""
+    if not isinstance(before, ClassicGroup):
+        return frozenset()
+    still = after.members if isinstance(after, ClassicGroup) else {}
     free = set()
     for member_id, member in before.members.items():
         if member.is_parked and member_id != asker:
-            now = after.members.get(member_id)
+            now = still.get(member_id)
             if now is None or not now.is_parked:
                 free.add(member.waiter)
     return frozenset(free - {""})

@@ -2,21 +2,24 @@
 
 import struct
 
-from . import classic_stored
+from . import classic_stored, consumer_stored
 from .classic_state import ClassicGroup
 from .packing import Corrupt
-
-Group = ClassicGroup
+from .step import Group
 
 
 def pack(group: Group) -> bytes:
-    return classic_stored.pack(group)
+    if isinstance(group, ClassicGroup):
+        return classic_stored.pack(group)
+    return consumer_stored.pack(group)
 
 
 def unpack(data: bytes) -> Group:
     try:
         if data[0] == classic_stored.CLASSIC:
             return classic_stored.unpack(data)
-    except (struct.error, UnicodeDecodeError, IndexError, ValueError) as error:
+        if data[0] == consumer_stored.CONSUMER:
+            return consumer_stored.unpack(data)
+    except (struct.error, IndexError, ValueError) as error:
         raise Corrupt(str(error)) from error
     raise Corrupt(f"a group of kind {data[0]}")

@@ -1,0 +1,214 @@
+"""The consumer protocol (KIP-848): ConsumerGroupHeartbeat. Nothing ever waits.
+
+`KINDS`, at the end, says what a heartbeat can be. It reads beside Kafka's GroupMetadataManager: the
+member is found or made; what it says is noted; a changed subscription, or changed topics, make a
+new group epoch and new targets for everyone; and this member is led one step towards its own target
+(`reconcile` has that table). The others follow with their own heartbeats.
+"""
+
+from collections.abc import Callable
+
+from .assignors import NOTHING
+from .classic_state import NEVER
+from .consumer_draft import ConsumerDraft
+from .consumer_state import LEAVE_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember, MemberState
+from .errors import GroupError
+from .patterns import BadPattern, compile_pattern
+from .replies import ConsumerBeaten
+from .requests import ConsumerHeartbeat
+
+
+def heartbeat(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+    error = why_invalid(draft, request)
+    if error:
+        return ConsumerBeaten(error)
+    return KINDS.get(request.epoch, _go_on)(draft, request)
+
+
+def expire(draft: ConsumerDraft) -> None:
+    """Drop whoever was silent, or did not let go of its partitions in time."""
+    late = [each for each, member in draft.members.items() if member.expires_ms <= draft.now]
+    if late:
+        draft.remove(late)
+
+
+# What is wrong with a request
+
+
+def why_invalid(draft: ConsumerDraft, request: ConsumerHeartbeat) -> GroupError | None:
+    if request.epoch < STATIC_LEAVE_EPOCH or "" in (request.instance_id, request.rack_id):
+        return GroupError.INVALID_REQUEST
+    if not request.member_id and (request.epoch != 0 or not request.ticket):
+        return GroupError.INVALID_REQUEST
+    if request.epoch == STATIC_LEAVE_EPOCH and request.instance_id is None:
+        return GroupError.INVALID_REQUEST
+    if request.epoch == 0 and not _is_whole(request):
+        return GroupError.INVALID_REQUEST
+    if request.assignor not in (None, *draft.settings.consumer_assignors):
+        return GroupError.UNSUPPORTED_ASSIGNOR
+    return _why_bad_pattern(request.pattern)
+
+
+def _is_whole(request: ConsumerHeartbeat) -> bool:
+    """Who joins must say everything, and own nothing."""
+    subscribed = request.topics is not None or request.pattern is not None
+    return subscribed and request.rebalance_timeout_ms >= 0 and request.owned == NOTHING
+
+
+def _why_bad_pattern(pattern: str | None) -> GroupError | None:
+    if pattern:
+        try:
+            compile_pattern(pattern)
+        except BadPattern:
+            return GroupError.INVALID_REGULAR_EXPRESSION
+    return None
+
+
+def why_fenced(member: ConsumerMember, request: ConsumerHeartbeat) -> GroupError | None:
+    """The epoch before is good enough from a member that cannot have missed a revocation: the
+    answer to its last heartbeat was lost."""
+    if request.epoch == member.epoch:
+        return None
+    if request.epoch == member.previous_epoch < member.epoch:
+        owned = request.owned
+        if owned is not None and owned <= member.assigned:
+            return None
+    return GroupError.FENCED_MEMBER_EPOCH
+
+
+# Joining and staying
+
+
+def _join(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+    member_id = request.member_id or request.ticket
+    full = len(draft.members) >= draft.settings.consumer_max_size
+    if full and member_id not in draft.members:
+        return ConsumerBeaten(GroupError.GROUP_MAX_SIZE_REACHED)
+    error = _admit(draft, member_id, request)
+    return ConsumerBeaten(error) if error else _note(draft, member_id, request)
+
+
+def _admit(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> GroupError | None:
+    """Let a static member have its old place, if the one who had it has left."""
+    if request.instance_id is not None:
+        current = draft.static_id(request.instance_id)
+        if current is not None:
+            there = draft.members[current]
+            if there.classic is None and there.epoch != STATIC_LEAVE_EPOCH:
+                return GroupError.UNRELEASED_INSTANCE_ID
+            draft.rename(current, member_id)
+            return None
+    member = draft.members.get(member_id)
+    return why_fenced(member, request) if member else None
+
+
+def _go_on(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+    error = why_not_member(draft, request.member_id, request.instance_id)
+    if error is None:
+        error = why_fenced(draft.members[request.member_id], request)
+    return ConsumerBeaten(error) if error else _note(draft, request.member_id, request)
+
+
+def why_not_member(
+    draft: ConsumerDraft, member_id: str, instance_id: str | None
+) -> GroupError | None:
+    if instance_id is not None:
+        current = draft.static_id(instance_id)
+        if current is None:
+            return GroupError.UNKNOWN_MEMBER_ID
+        return None if current == member_id else GroupError.FENCED_INSTANCE_ID
+    return None if member_id in draft.members else GroupError.UNKNOWN_MEMBER_ID
+
+
+def _note(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> ConsumerBeaten:
+    before = draft.members.get(member_id)
+    draft.put(member_id, _described(before or _newcomer(request), request))
+    draft.hear(member_id)
+    draft.follow_topics(request.known, request.matches)
+    draft.assign()
+    draft.advance(member_id, request.owned)
+    return _answer(draft, member_id, request, before)
+
+
+def _newcomer(request: ConsumerHeartbeat) -> ConsumerMember:
+    return ConsumerMember(
+        instance_id=request.instance_id,
+        rack_id=None,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topics=(),
+        pattern="",
+        assignor=None,
+        epoch=0,
+        previous_epoch=0,
+        state=MemberState.STABLE,
+        assigned=NOTHING,
+        revoking=NOTHING,
+        session_ends_ms=0,
+    )
+
+
+def _described(member: ConsumerMember, request: ConsumerHeartbeat) -> ConsumerMember:
+    timeout = request.rebalance_timeout_ms
+    topics = member.topics if request.topics is None else tuple(sorted(set(request.topics)))
+    return member._replace(
+        client_id=request.client_id,
+        client_host=request.client_host,
+        rack_id=request.rack_id or member.rack_id,
+        rebalance_timeout_ms=timeout if timeout >= 0 else member.rebalance_timeout_ms,
+        topics=topics,
+        pattern=member.pattern if request.pattern is None else request.pattern,
+        assignor=request.assignor or member.assignor,
+        classic=None,
+    )
+
+
+def _answer(
+    draft: ConsumerDraft,
+    member_id: str,
+    request: ConsumerHeartbeat,
+    before: ConsumerMember | None,
+) -> ConsumerBeaten:
+    """The assignment is told when it changed, and to whoever says everything: it missed an answer
+    or has just come."""
+    member = draft.members[member_id]
+    said = request.owned is not None and request.rebalance_timeout_ms >= 0
+    whole = said and (request.topics is not None or request.pattern is not None)
+    changed = before is None or before.assigned != member.assigned
+    told = member.assigned if whole or changed or request.epoch == 0 else None
+    interval = draft.settings.consumer_heartbeat_interval_ms
+    return ConsumerBeaten(None, member_id, member.epoch, interval, told)
+
+
+# Leaving
+
+
+def _leave(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+    error = why_not_member(draft, request.member_id, request.instance_id)
+    if error:
+        return ConsumerBeaten(error)
+    draft.remove([request.member_id])
+    return ConsumerBeaten(None, request.member_id, LEAVE_EPOCH)
+
+
+def _leave_for_a_while(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+    """Its partitions wait for it, as long as its session lasts."""
+    error = why_not_member(draft, request.member_id, request.instance_id)
+    if error:
+        return ConsumerBeaten(error)
+    draft.change(
+        request.member_id,
+        epoch=STATIC_LEAVE_EPOCH,
+        state=MemberState.STABLE,
+        revoking=NOTHING,
+        revoke_by_ms=NEVER,
+    )
+    return ConsumerBeaten(None, request.member_id, STATIC_LEAVE_EPOCH)
+
+
+KINDS: dict[int, Callable[[ConsumerDraft, ConsumerHeartbeat], ConsumerBeaten]] = {
+    0: _join,
+    LEAVE_EPOCH: _leave,
+    STATIC_LEAVE_EPOCH: _leave_for_a_while,
+}

@@ -1,0 +1,96 @@
+"""A group of the consumer protocol (KIP-848), as it is kept between requests.
+
+The coordinator assigns. Each change of members, subscriptions or topics makes a new group epoch;
+the target assignment is computed for it; and every member is led to its target, at its own pace, by
+the answers to its heartbeats. Members that still speak the classic protocol may be among them.
+"""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import NamedTuple
+from uuid import UUID
+
+from .assignors import NOTHING, Partitions
+from .classic_state import NEVER
+from .requests import Protocols, TopicInfo
+
+LEAVE_EPOCH = -1
+STATIC_LEAVE_EPOCH = -2
+NO_TOPIC = TopicInfo(UUID(int=0), 0)
+"""A topic that is subscribed to and does not exist."""
+
+
+class MemberState(IntEnum):
+    STABLE = 0
+    """It has what it should have in its epoch."""
+    UNREVOKED = 1
+    """It must let go of partitions before it may go on."""
+    UNRELEASED = 2
+    """Some of its partitions are not let go by their former owners yet."""
+
+
+class ClassicSide(NamedTuple):
+    """What a member that speaks the classic protocol brings along."""
+
+    session_timeout_ms: int
+    protocols: Protocols
+    join_by_ms: int = NEVER
+    """It was called to join again."""
+    sync_by_ms: int = NEVER
+    """It joined, and must ask for its assignment."""
+
+
+class ConsumerMember(NamedTuple):
+    instance_id: str | None
+    rack_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    topics: tuple[str, ...]
+    """Names that it subscribes to, sorted."""
+    pattern: str
+    """And what else it subscribes to; empty for none."""
+    assignor: str | None
+    epoch: int
+    """−2: a static member that is away for a while."""
+    previous_epoch: int
+    state: MemberState
+    assigned: Partitions
+    """Its own: nobody else gets these."""
+    revoking: Partitions
+    """No longer its own, but it may still read them."""
+    session_ends_ms: int
+    revoke_by_ms: int = NEVER
+    classic: ClassicSide | None = None
+
+    @property
+    def expires_ms(self) -> int:
+        own = min(self.session_ends_ms, self.revoke_by_ms)
+        return min(own, self.classic.join_by_ms, self.classic.sync_by_ms) if self.classic else own
+
+    @property
+    def holds(self) -> Partitions:
+        return self.assigned | self.revoking
+
+
+class ConsumerGroup(NamedTuple):
+    epoch: int = 0
+    assignment_epoch: int = 0
+    """The group epoch that the targets are for."""
+    members: Mapping[str, ConsumerMember] = {}
+    targets: Mapping[str, Partitions] = {}
+    topics: Mapping[str, TopicInfo] = {}
+    """What was known of the subscribed topics at the latest group epoch."""
+    matches: Mapping[str, tuple[str, ...]] = {}
+    """Patterns of members → the topics that they stood for then."""
+    changed_at_ms: int = 0
+    """When members last came or went."""
+    due_ms: int = NEVER
+    """Nothing in the group expires before this."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    def target(self, member_id: str) -> Partitions:
+        return self.targets.get(member_id, NOTHING)
