@@ -109,10 +109,14 @@ class Reader:
 
     async def _repair(self, partition: Partition, offset: int) -> Extent:
         """Index the slot that holds `offset`, a visible one that has no extent."""
-        before = await self._stores.ledger.extent_before(partition, offset)
         head = await self._stores.ledger.head(partition)
         if offset < head.log_start:
             raise OutOfRange(head.log_start, head.visible_end)
+        # A slot that log_start lies in was indexed before: whoever sees the one finds the other.
+        found = await self._stores.ledger.extents(partition, offset, 1)
+        if found and found[0].base <= offset:
+            return found[0]
+        before = await self._stores.ledger.extent_before(partition, offset)
         # Someone slow may have indexed a slot that had aged out: nothing follows that one.
         base = max(before.end if before else 0, head.log_start)
         while base <= offset:

@@ -4,6 +4,11 @@ log_start moves first, then the index is trimmed, then the objects go, after a g
 readers that have planned on them. A crash after any step leaves work that the next run finds:
 extents below log_start, objects below the first extent. Merging and compaction will live beside
 this file.
+
+Retention moves log_start from slot to slot. An administrator may put it inside one: that slot stays
+whole, index entry and object, until log_start has passed its end, and is indexed before log_start
+comes to lie in it. So whoever meets a log_start without an extent around it meets a slot's first
+offset.
 """
 
 from typing import NamedTuple
@@ -14,6 +19,7 @@ from .read import OutOfRange, Reader
 from .stores import Stores, partition_prefix, slot_key, topic_prefix
 
 FOR_EVER = -1
+UP_TO_THE_END = -1
 PAGE = 1_000
 DELETE_AT_ONCE = 500
 
@@ -28,7 +34,8 @@ class Retainer:
         self._stores = stores
         self._reader = reader
         self._moved: dict[Partition, tuple[int, int]] = {}
-        """log_start that was seen, and when: the objects below it go after the grace time."""
+        """The first slot that was still in the log, and when: what lies below it goes after the
+        grace time."""
 
     async def retain(self, partition: Partition, rules: Retention) -> int:
         """Apply the rules once; the log's start afterwards."""
@@ -41,6 +48,32 @@ class Retainer:
             head = await self._stores.ledger.advance_start(partition, start)
         await self._sweep(partition, head)
         return head.log_start
+
+    async def delete_before(self, partition: Partition, offset: int) -> int:
+        """Move the log's start to any visible offset, or up to the end; where it is afterwards.
+
+        It never goes back. Raises OutOfRange.
+        """
+        head = await self._reader.head(partition)
+        start = head.visible_end if offset == UP_TO_THE_END else offset
+        if not 0 <= start <= head.visible_end:
+            raise OutOfRange(head.log_start, head.visible_end)
+        if head.log_start < start:
+            try:
+                await self._index_around(partition, start, head)
+            except OutOfRange as moved:
+                return moved.log_start  # someone else has deleted more than this
+            head = await self._stores.ledger.advance_start(partition, start)
+        await self._sweep(partition, head)
+        return head.log_start
+
+    async def _index_around(self, partition: Partition, offset: int, head: Head) -> None:
+        if offset < head.visible_end:
+            await self._reader.extents_from(partition, offset, head.visible_end, 1)
+
+    async def size(self, partition: Partition) -> int:
+        """Bytes of all that the log still holds a part of."""
+        return await self._size(partition, await self._reader.glance(partition))
 
     async def _new_start(self, partition: Partition, head: Head, rules: Retention) -> int:
         if rules.max_age_ms == FOR_EVER and rules.max_bytes == FOR_EVER:
@@ -59,8 +92,9 @@ class Retainer:
 
     async def _surplus(self, partition: Partition, head: Head, max_bytes: int) -> int:
         """Bytes above the limit. As in Kafka, an extent goes only if the limit is still reached."""
-        if max_bytes == FOR_EVER:
-            return -1
+        return -1 if max_bytes == FOR_EVER else await self._size(partition, head) - max_bytes
+
+    async def _size(self, partition: Partition, head: Head) -> int:
         total, offset = 0, head.log_start
         while offset < head.visible_end:
             for extent in await self._reader.extents_from(
@@ -68,24 +102,27 @@ class Retainer:
             ):
                 total += extent.size
                 offset = extent.end
-        return total - max_bytes
+        return total
 
     async def _sweep(self, partition: Partition, head: Head) -> None:
         if head.log_start == 0:
             return
         now = self._stores.clock.now_ms()
         await self._stores.ledger.drop_extents(partition, head.log_start)
-        passed, since = self._moved.setdefault(partition, (head.log_start, now))
+        if partition not in self._moved:
+            self._moved[partition] = await self._floor(partition, head), now
+        passed, since = self._moved[partition]
         if now - since >= self._stores.limits.sweep_grace_ms:
             await self._delete_below(partition, passed)
-            self._moved[partition] = (head.log_start, now)
+            self._moved[partition] = await self._floor(partition, head), now
 
-    async def _delete_below(self, partition: Partition, log_start: int) -> None:
-        """Only what ends at or below log_start: a slot that reaches over it is still read."""
-        first = await self._stores.ledger.extents(partition, log_start, 1)
-        limit = min(first[0].base, log_start) if first else log_start
-        if first or (await self._stores.ledger.head(partition)).visible_end == log_start:
-            await self._delete(partition_prefix(partition), slot_key(partition, limit))
+    async def _floor(self, partition: Partition, head: Head) -> int:
+        """Where the first slot begins that log_start has not passed: it is still read whole."""
+        first = await self._stores.ledger.extents(partition, head.log_start, 1)
+        return min(first[0].base, head.log_start) if first else head.log_start
+
+    async def _delete_below(self, partition: Partition, floor: int) -> None:
+        await self._delete(partition_prefix(partition), slot_key(partition, floor))
 
     async def _delete(self, prefix: str, below: str | None) -> None:
         keys: list[str] = []
