@@ -7,7 +7,7 @@ not answer, what it said last still holds: nobody can make or delete a topic the
 
 import asyncio
 import uuid
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 from uuid import UUID
 
@@ -21,6 +21,8 @@ REMEMBER_MS = 1_000
 PATIENCE_S = 2.0
 """A ledger that takes longer is taken to be down: clients ask for topics before all else."""
 MAX_PARTITIONS = 10_000
+CHANGES = 10
+"""Races that a change may lose before it gives up."""
 
 
 class CatalogRules(NamedTuple):
@@ -99,11 +101,8 @@ class Catalog:
         check_name(name)
         check_configs(configs)
         count = self._rules.default_partitions if partitions == -1 else partitions
-        if not 0 < count <= MAX_PARTITIONS:
-            raise Refused(
-                ErrorCode.INVALID_PARTITIONS,
-                f"the number of partitions must be 1 to {MAX_PARTITIONS}, not {count}",
-            )
+        check_count(count)
+        await self._check_collisions(name)
         topic_id = uuid.uuid5(uuid.NAMESPACE_OID, f"{name} {self._stores.nonce()}")
         topic = Topic(name, topic_id, count, self._stores.clock.now_ms(), configs)
         taken = (
@@ -112,12 +111,56 @@ class Catalog:
             else not await self._stores.ledger.create_topic(topic)
         )
         if taken:
-            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name!r} already exists")
+            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         return topic
+
+    async def _check_collisions(self, name: str) -> None:
+        """As Kafka does, whose metrics take a dot for an underscore. Two topics that are made at
+        the same time may slip through: nothing here depends on it."""
+        if "." not in name and "_" not in name:
+            return
+        plain = name.replace(".", "_")
+        for other in await self._stores.ledger.topics():
+            if other.name != name and other.name.replace(".", "_") == plain:
+                raise Refused(
+                    ErrorCode.INVALID_TOPIC_EXCEPTION,
+                    f"Topic '{name}' collides with existing topic: {other.name}",
+                )
+
+    async def change(
+        self, name: str, amend: Callable[[Topic], Topic], dry_run: bool = False
+    ) -> Topic:
+        """The topic as `amend` makes it, by compare-and-swap: asked again if the race is lost.
+
+        Raises Refused: there is no such topic, or `amend` will not have it.
+        """
+        for _ in range(CHANGES):
+            old = await self._stores.ledger.topic(name)
+            if old is None:
+                raise Refused(
+                    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
+                )
+            new = amend(old)
+            if dry_run or new == old:
+                return new
+            self.forget(old)
+            if await self._stores.ledger.change_topic(old, new):
+                return new
+        raise Unavailable(f"others keep changing the topic {name!r}")
 
     async def delete(self, topic: Topic) -> bool:
         self.forget(topic)
         return await self._stores.ledger.delete_topic(topic)
+
+
+def check_count(partitions: int) -> None:
+    if partitions < 1:
+        problem = "Number of partitions was set to an invalid non-positive value."
+    elif partitions > MAX_PARTITIONS:
+        problem = f"A topic has at most {MAX_PARTITIONS} partitions, not {partitions}."
+    else:
+        return
+    raise Refused(ErrorCode.INVALID_PARTITIONS, problem)
 
 
 def partition_of(topic: Topic, number: int) -> Partition | None:

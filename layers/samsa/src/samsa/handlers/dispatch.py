@@ -20,9 +20,17 @@ from . import (  # noqa: F401  (each registers itself)
     k18_api_versions,
     k19_create_topics,
     k20_delete_topics,
+    k21_delete_records,
     k22_init_producer_id,
     k23_offset_for_leader_epoch,
+    k32_describe_configs,
+    k33_alter_configs,
+    k35_describe_log_dirs,
+    k37_create_partitions,
+    k44_incremental_alter_configs,
     k60_describe_cluster,
+    k61_describe_producers,
+    k75_describe_topic_partitions,
 )
 from .broker import HANDLERS, Answer, Broker, Context
 

@@ -1,10 +1,11 @@
 """ListOffsets (key 2).
 
 Behaviour: −1 the visible end, −2 (and −4, the earliest that is local) the log's start, −3 the
-record with the greatest timestamp, −5 (tiered storage: there is none) nothing; else the first
-record at or after the timestamp.
+record with the greatest timestamp, −5 and −6 (tiered storage: there is none) nothing; else the
+first record at or after the timestamp.
 
-Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ with one offset.
+Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ with one offset. −3
+came with 7, −4 with 8, −5 with 9, −6 with 11: asked for earlier, they are UNSUPPORTED_VERSION.
 """
 
 from typing import Any
@@ -20,6 +21,8 @@ from .configs import Refused
 from .resolve import partition_in, topic_of
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
+EARLIEST_PENDING_UPLOAD = -6
+SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 NOT_FOUND = Found(-1, -1)
 
 
@@ -36,6 +39,8 @@ async def _answer(topic: Any, entry: Any, context: Context, broker: Broker) -> A
     try:
         found = await topic_of(topic, False, broker)
         partition = partition_in(found, entry.partition_index, entry.current_leader_epoch)
+        if context.version < SINCE.get(entry.timestamp, 0):
+            raise Refused(ErrorCode.UNSUPPORTED_VERSION, "a newer version asks for this")
         if context.version == 0:
             return await _old_style(partition, entry, broker)
         at = await _look_up(partition, entry.timestamp, broker)
@@ -65,7 +70,7 @@ async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Foun
         return Found(head.visible_end, -1)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         return Found(head.log_start, -1)
-    if timestamp == LATEST_TIERED:
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return NOT_FOUND
     raise Refused(ErrorCode.INVALID_REQUEST, f"there is no timestamp {timestamp}")
 

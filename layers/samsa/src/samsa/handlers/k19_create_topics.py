@@ -15,11 +15,13 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.create_topics import CONFIG_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import NODE_ID, Broker, Context, handles
-from .configs import TOPIC_CONFIGS, Refused
+from .assignments import check_assignment
+from .broker import Broker, Context, handles
+from .configs import Refused
+from .resources import Source
+from .topic_configs import TOPIC_CONFIGS
 
 DEFAULT = -1
-SOURCE_TOPIC, SOURCE_DEFAULT = 1, 5
 
 
 @handles(ApiKey.CREATE_TOPICS)
@@ -35,7 +37,7 @@ async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
 async def _create(asked: Any, names: Counter[str], dry_run: bool, broker: Broker) -> Any:
     try:
         if names[asked.name] > 1:
-            raise Refused(ErrorCode.INVALID_REQUEST, "the request names this topic twice")
+            raise Refused(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         partitions = _partitions(asked)
         topic = await broker.catalog.create(asked.name, partitions, _configs(asked), dry_run)
     except Refused as refused:
@@ -57,22 +59,40 @@ async def _create(asked: Any, names: Counter[str], dry_run: bool, broker: Broker
 
 
 def _partitions(asked: Any) -> int:
-    if not asked.assignments:
-        if asked.replication_factor == 0 or asked.replication_factor < DEFAULT:
-            raise Refused(
-                ErrorCode.INVALID_REPLICATION_FACTOR, "the replication factor must be 1 or more"
-            )
-        return int(asked.num_partitions)
-    if asked.num_partitions != DEFAULT or asked.replication_factor != DEFAULT:
+    if asked.assignments:
+        return _assigned(asked)
+    if asked.replication_factor == 0 or asked.replication_factor < DEFAULT:
         raise Refused(
-            ErrorCode.INVALID_REQUEST,
-            "give either an assignment or the number of partitions and replicas, not both",
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
         )
-    numbers = sorted(assignment.partition_index for assignment in asked.assignments)
-    if numbers != list(range(len(numbers))):
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions are numbered from 0 on")
-    if any(list(assignment.broker_ids) != [NODE_ID] for assignment in asked.assignments):
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"the only node is {NODE_ID}")
+    return int(asked.num_partitions)
+
+
+def _assigned(asked: Any) -> int:
+    for name, value in (
+        ("replication factor", asked.replication_factor),
+        ("numPartitions", asked.num_partitions),
+    ):
+        if value != DEFAULT:
+            raise Refused(
+                ErrorCode.INVALID_REQUEST,
+                f"A manual partition assignment was specified, but {name} was not set to -1.",
+            )
+    numbers = Counter(assignment.partition_index for assignment in asked.assignments)
+    for assignment in asked.assignments:
+        number = assignment.partition_index
+        if numbers[number] > 1:
+            raise Refused(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"Found multiple manual partition assignments for partition {number}",
+            )
+        check_assignment(assignment.broker_ids)
+    if set(numbers) != set(range(len(numbers))):
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            "partitions should be a consecutive 0-based integer sequence",
+        )
     return len(numbers)
 
 
@@ -80,7 +100,10 @@ def _configs(asked: Any) -> dict[str, str]:
     configs: dict[str, str] = {}
     for config in asked.configs:
         if config.value is None:
-            raise Refused(ErrorCode.INVALID_CONFIG, f"{config.name} has no value")
+            raise Refused(
+                ErrorCode.INVALID_CONFIG,
+                f"Null value not supported for topic configs: {config.name}",
+            )
         configs[config.name] = config.value
     return configs
 
@@ -90,7 +113,7 @@ def _described(topic: Topic) -> list[Any]:
         CONFIG_RESPONSE(
             name=name,
             value=topic.configs.get(name, config.default),
-            config_source=SOURCE_TOPIC if name in topic.configs else SOURCE_DEFAULT,
+            config_source=Source.TOPIC if name in topic.configs else Source.DEFAULT,
         )
         for name, config in TOPIC_CONFIGS.items()
     ]

@@ -1,0 +1,74 @@
+"""Changing configs, whichever API asks for it: each resource is answered on its own."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from samsa.ports import Topic, Unavailable
+from samsa.wire.errors import ErrorCode
+from samsa.wire.schema import Struct
+
+from .broker import Broker
+from .configs import Refused, check_configs
+from .resources import ResourceType, check_resource
+
+Amend: TypeAlias = Callable[[Topic], dict[str, str]]
+"""A topic's configs as they shall be. Raises Refused."""
+
+
+async def alter_all(
+    request: Any, amend: Callable[[Any], Amend], response: Struct, broker: Broker
+) -> list[Any]:
+    """A row for each resource. `amend` reads what a resource asks for."""
+    asked = Counter((row.resource_type, row.resource_name) for row in request.resources)
+    rows = []
+    for resource in request.resources:
+        code, message = ErrorCode.NONE, None
+        try:
+            if asked[resource.resource_type, resource.resource_name] > 1:
+                raise Refused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+            await _alter(resource, amend(resource), request.validate_only, broker)
+        except Refused as refused:
+            code, message = refused.code, refused.message
+        except Unavailable as error:
+            code, message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+        rows.append(
+            response(
+                error_code=code,
+                error_message=message,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
+        )
+    return rows
+
+
+async def _alter(resource: Any, amend: Amend, dry_run: bool, broker: Broker) -> None:
+    _check_entries(resource)
+    if check_resource(resource) is ResourceType.BROKER:
+        names = ", ".join(config.name for config in resource.configs)
+        raise Refused(
+            ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: [{names}]"
+        )
+
+    def changed(topic: Topic) -> Topic:
+        configs = amend(topic)
+        check_configs(configs)
+        return replace(topic, configs=configs)
+
+    await broker.catalog.change(resource.resource_name, changed, dry_run)
+
+
+def _check_entries(resource: Any) -> None:
+    names = Counter(config.name for config in resource.configs)
+    if any(count > 1 for count in names.values()):
+        raise Refused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+
+
+def refuse_nulls(configs: list[Any]) -> None:
+    nulls = [config.name for config in configs if config.value is None]
+    if nulls:
+        raise Refused(
+            ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(nulls)}"
+        )

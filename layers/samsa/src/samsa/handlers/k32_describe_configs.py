@@ -1,0 +1,115 @@
+"""DescribeConfigs (key 32).
+
+Behaviour: a topic has every config that Kafka knows, with its own value or Kafka's default; those
+that change nothing here say so in their documentation. The broker has Kafka's usual names, as they
+are or as Kafka's defaults, and none of them can be changed. Other resources are refused.
+
+Versions: 0 says only whether a value is the default. 1+ where it comes from, and its synonyms. 3+
+its type and documentation.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from samsa.ports import Topic, Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.describe_configs import CONFIG, RESPONSE, RESULT, SYNONYM
+
+from .broker import Broker, Context, handles
+from .broker_configs import BrokerConfig, broker_configs
+from .configs import Refused
+from .resources import ResourceType, Source, check_resource
+from .topic_configs import TOPIC_CONFIGS, Config
+
+WITHOUT_EFFECT = "Kept, and without effect here."
+
+
+@handles(ApiKey.DESCRIBE_CONFIGS)
+async def describe_configs(request: Any, context: Context, broker: Broker) -> Any:
+    results = []
+    for resource in request.resources:
+        try:
+            configs = await _configs(resource, context, broker)
+        except Refused as refused:
+            results.append(_result(resource, [], refused.code, refused.message))
+        except Unavailable as error:
+            results.append(_result(resource, [], ErrorCode.REQUEST_TIMED_OUT, str(error)))
+        else:
+            results.append(_result(resource, _asked_for(configs, resource, request)))
+    return RESPONSE(results=results)
+
+
+def _result(
+    resource: Any,
+    configs: list[Any],
+    code: ErrorCode = ErrorCode.NONE,
+    message: str | None = None,
+) -> Any:
+    return RESULT(
+        error_code=code,
+        error_message=message,
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+        configs=configs,
+    )
+
+
+async def _configs(resource: Any, context: Context, broker: Broker) -> Iterable[Any]:
+    name = resource.resource_name
+    if check_resource(resource) is ResourceType.TOPIC:
+        topic = await broker.catalog.named(name)
+        if topic is None:
+            raise Refused(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
+            )
+        return [_of_topic(topic, key, config) for key, config in TOPIC_CONFIGS.items()]
+    # Of every broker at once there are only those that were changed, and none can be.
+    return [_of_broker(config) for config in broker_configs(context, broker)] if name else []
+
+
+def _asked_for(configs: Iterable[Any], resource: Any, request: Any) -> list[Any]:
+    wanted = resource.configuration_keys
+    found = [row for row in configs if not wanted or row.name in wanted]
+    for row in found:
+        if not request.include_synonyms:
+            row.synonyms = []
+        if not request.include_documentation:
+            row.documentation = None
+    return found
+
+
+def _of_topic(topic: Topic, name: str, config: Config) -> Any:
+    synonyms = []
+    if name in topic.configs:
+        synonyms.append(SYNONYM(name=name, value=topic.configs[name], source=Source.TOPIC))
+    if config.synonym is not None:
+        synonyms.append(SYNONYM(name=config.synonym, value=config.default, source=Source.DEFAULT))
+    return CONFIG(
+        name=name,
+        value=topic.configs.get(name, config.default),
+        is_default=name not in topic.configs,
+        config_source=Source.TOPIC if name in topic.configs else Source.DEFAULT,
+        synonyms=synonyms,
+        config_type=config.kind.type,
+        documentation=config.about if config.honoured else f"{config.about} {WITHOUT_EFFECT}",
+    )
+
+
+def _of_broker(config: BrokerConfig) -> Any:
+    name, type_, value, source, default = config
+    synonyms = []
+    if source is Source.BROKER:
+        synonyms.append(SYNONYM(name=name, value=value, source=source))
+    if default is not None:
+        synonyms.append(SYNONYM(name=name, value=default, source=Source.DEFAULT))
+    return CONFIG(
+        name=name,
+        value=value,
+        read_only=True,
+        is_default=source is Source.DEFAULT,
+        config_source=source,
+        synonyms=synonyms,
+        config_type=type_,
+        documentation="",
+    )

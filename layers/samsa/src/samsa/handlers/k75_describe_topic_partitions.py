@@ -1,0 +1,83 @@
+"""DescribeTopicPartitions (key 75).
+
+Behaviour: topics in the order of their names, a page at a time. A page holds as many partitions as
+the client wishes, at most 2,000; the cursor says where the next one starts. No names mean all
+topics. A topic that is not there is told as an error of its own.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from samsa.ports import Topic
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.describe_topic_partitions import (
+    CURSOR,
+    PARTITION_RESPONSE,
+    RESPONSE,
+    TOPIC_RESPONSE,
+)
+
+from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
+from .configs import Refused, check_name
+
+MOST_AT_ONCE = 2_000
+
+
+@handles(ApiKey.DESCRIBE_TOPIC_PARTITIONS)
+async def describe_topic_partitions(request: Any, context: Context, broker: Broker) -> Any:
+    response = RESPONSE()
+    left = min(max(1, request.response_partition_limit), MOST_AT_ONCE)
+    for name, topic in await _topics(request, broker):
+        first = _first(name, request.cursor)
+        if topic is None:
+            response.topics.append(_unknown(name))
+            continue
+        if left == 0:
+            response.next_cursor = CURSOR(topic_name=name, partition_index=first)
+            break
+        last = min(topic.partitions, first + left)
+        response.topics.append(_described(topic, range(first, last)))
+        left -= max(0, last - first)
+        if last < topic.partitions:
+            response.next_cursor = CURSOR(topic_name=name, partition_index=last)
+            break
+    return response
+
+
+async def _topics(request: Any, broker: Broker) -> Iterable[tuple[str, Topic | None]]:
+    """From the cursor on."""
+    everything = {topic.name: topic for topic in await broker.catalog.all()}
+    names = {topic.name for topic in request.topics} or set(everything)
+    start = request.cursor.topic_name if request.cursor is not None else ""
+    return [(name, everything.get(name)) for name in sorted(names) if name >= start]
+
+
+def _first(name: str, cursor: Any) -> int:
+    is_here = cursor is not None and cursor.topic_name == name
+    return max(0, cursor.partition_index) if is_here else 0
+
+
+def _unknown(name: str) -> Any:
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    try:
+        check_name(name)
+    except Refused as refused:
+        code = refused.code
+    return TOPIC_RESPONSE(name=name, error_code=code)
+
+
+def _described(topic: Topic, numbers: range) -> Any:
+    partitions = [
+        PARTITION_RESPONSE(
+            partition_index=number,
+            leader_id=NODE_ID,
+            leader_epoch=LEADER_EPOCH,
+            replica_nodes=[NODE_ID],
+            isr_nodes=[NODE_ID],
+            eligible_leader_replicas=[],
+            last_known_elr=[],
+        )
+        for number in numbers
+    ]
+    return TOPIC_RESPONSE(name=topic.name, topic_id=topic.id, partitions=partitions)

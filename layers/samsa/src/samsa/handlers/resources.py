@@ -1,0 +1,55 @@
+"""What configs belong to: topics, and the one broker."""
+
+from enum import IntEnum
+from typing import Any
+
+from samsa.wire.errors import ErrorCode
+
+from .broker import NODE_ID
+from .configs import Refused, check_name
+
+
+class ResourceType(IntEnum):
+    """As the config APIs number them."""
+
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class Source(IntEnum):
+    """Where a value comes from."""
+
+    TOPIC = 1
+    BROKER = 4
+    DEFAULT = 5
+
+
+def check_resource(resource: Any) -> ResourceType:
+    """Topic or broker. Raises Refused."""
+    kind = resource.resource_type
+    if kind == ResourceType.TOPIC:
+        if not resource.resource_name:
+            raise Refused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
+        check_name(resource.resource_name)
+        return ResourceType.TOPIC
+    if kind != ResourceType.BROKER:
+        known = kind in set(ResourceType)
+        shown = ResourceType(kind).name if known else f"UNKNOWN({kind})"
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {shown}")
+    _check_node(resource.resource_name)
+    return ResourceType.BROKER
+
+
+def _check_node(name: str) -> None:
+    """An empty name stands for every broker of the cluster."""
+    if name and not name.lstrip("-").isdigit():
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
+    if name and int(name) != NODE_ID:
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            f"Unexpected broker id, expected {NODE_ID} or empty string, but received {name}",
+        )
