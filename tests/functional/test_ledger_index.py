@@ -22,7 +22,7 @@ def bases(extents: list[Extent]) -> list[int]:
 async def test_an_extent_comes_back_whole(ledger: Ledger):
     partition = await a_partition(ledger)
     marks = ((0, 0), (1, 61), (250, 4_096), (100_000, 70_000_000))
-    extent = Extent(5, 200_000, 80_000_000, -1, 1_700_000_000_000, "log/a/b", marks, 17)
+    extent = Extent(5, 200_000, 80_000_000, -1, 1_700_000_000_000, "log/a/b", marks, 17, 4_096)
     await ledger.index(partition, extent)
     assert await ledger.extents(partition, 0, 1) == [extent]
 

@@ -24,6 +24,7 @@ from support.waiting import eventually
 
 from samsa.handlers.broker import Broker
 from samsa.local.folder import FolderObjects
+from samsa.local.journal import SqliteJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
@@ -95,11 +96,11 @@ def test_the_objects_of_a_deleted_topic_vanish_from_the_folder(tidy: Samsa, new_
         gone = create(peer, new_name, partitions=3).topic_id
         for n in range(9):
             write(peer, new_name, b"gone", partition=n % 3)
-        assert len(tidy.objects(gone)) == 9
+        assert len(tidy.objects(gone)) == 3
         assert delete(peer, new_name) == ErrorCode.NONE
         assert eventually(lambda: not tidy.objects(gone))
         assert len(tidy.objects(kept)) == 1
-        assert not (tidy.data / "objects" / "log" / str(gone)).exists()
+        assert not (tidy.data / "objects" / "pack" / str(gone)).exists()
 
 
 def test_a_topic_made_anew_under_an_old_name_is_empty(tidy: Samsa, new_name: str) -> None:
@@ -151,20 +152,27 @@ class Later:
 
 
 def test_objects_below_the_start_go_after_the_grace_time_and_not_before(tmp_path: Path) -> None:
-    """The grace is a minute, so the upkeep runs here, with a clock of its own, on what a broker
-    left behind."""
-    with a_samsa(tmp_path) as samsa, samsa.peer() as peer:
-        create(peer, "t", retention_ms=str(HOUR_MS))
+    """The grace is a minute, so the upkeep runs here, with a clock of its own, on what three
+    brokers left behind, each in a pack."""
+    with a_samsa(tmp_path) as samsa:
+        with samsa.peer() as peer:
+            create(peer, "t", retention_ms=str(HOUR_MS))
         for age in (2 * HOUR_MS, 2 * HOUR_MS, 0):
-            write(peer, "t", b"x", timestamp=now_ms() - age)
+            samsa.stop()
+            samsa.again()
+            with samsa.peer() as peer:
+                write(peer, "t", b"x", timestamp=now_ms() - age)
     clock = Later()
+    ledger = SqliteLedger(str(samsa.data / "ledger.db"))
+    objects = FolderObjects(str(samsa.data / "objects"))
     stores = Stores(
-        SqliteLedger(str(samsa.data / "ledger.db")),
-        FolderObjects(str(samsa.data / "objects")),
+        ledger,
+        objects,
         clock,
         LocalWakeups(),
         lambda: "nonce",
         Limits(sweep_grace_ms=60_000),
+        SqliteJournal(ledger, objects.root, "janitor"),
     )
 
     async def rounds() -> list[int]:

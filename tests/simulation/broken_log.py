@@ -3,10 +3,11 @@
 from typing import Any
 
 from samsa.log.admit import Fate, Outcome, Refusal, refused
-from samsa.log.append import Layout, Slot
+from samsa.log.append import Slot
 from samsa.log.core import Log
 from samsa.log.extents import describe
 from samsa.log.fence import NO_TIMESTAMP
+from samsa.log.layout import Layout
 from samsa.log.producers import Draft
 from samsa.log.tokens import Token
 from samsa.ports import Confirmed, Extent, Partition
@@ -58,6 +59,31 @@ def ask_too_late(log: Log) -> None:
         return answer
 
     replace(log._appender, "_ask", ask)
+
+
+@instead("acknowledge what came second")
+def ignore_the_journal(log: Log) -> None:
+    async def append(original: Any, *what: Any) -> list[int]:
+        partition, _, screening, outcomes = what
+        base = (await log._stores.ledger.head(partition)).next_offset
+        if await original(*what):
+            for number in screening.admitted:
+                outcomes[number] = Outcome(base, 0)
+        return []
+
+    if log._appender._at_once is not None:
+        replace(log._appender._at_once, "append", append)
+
+
+@instead("try again at once when nobody knows whether it is stored")
+def insist_on_the_journal(log: Log) -> None:
+    journal = log._stores.journal
+    if journal is not None:
+
+        async def append(original: Any, *what: Any) -> Any:
+            return await log._stores.insist(original, *what)
+
+        replace(log._appender._at_once, "append", append)
 
 
 # Bind

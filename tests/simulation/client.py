@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from samsa.log.append import Batch
+from samsa.log.layout import Batch
 from samsa.ports import Unavailable
 from samsa.records import Record, build, read_header
 

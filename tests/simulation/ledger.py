@@ -78,6 +78,14 @@ class SimLedger:
             self._index(partition, item, extent)
         return Confirmed(head, was_open)
 
+    def take(self, partition: Partition, extent: Extent) -> None:
+        """For the journal: reserved, written and confirmed before anyone can look."""
+        item = self.item(partition)
+        item.next_offset = extent.end
+        self._truth.reserved(partition, extent.base, extent.offsets)
+        self._index(partition, item, extent)
+        self._truth.closed(partition, item.head())
+
     def _is_open(self, item: Item, token: str, extent: Extent) -> bool:
         return item.inflight.get(token) == extent.base
 

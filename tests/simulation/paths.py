@@ -31,6 +31,8 @@ EVERY_PATH = (
     "a reader found its objects gone",
     "a producer took a new epoch",
     "two appends shared a slot",
+    "an append was stored at once",
+    "an append came second",
 )
 
 
@@ -62,6 +64,8 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
     after(producers, "_duplicate", _duplicate)
     after(producers, "_may_follow", _follows)
     after(producers, "_bind", lambda bound: None if bound else "a bind lost its race")
+    if appender._at_once is not None:
+        after(appender._at_once, "append", _at_once)
     after(reader, "_repair", _always("an unindexed slot was repaired"))
     after(log.retainer, "_delete", _always("objects were swept"))
 
@@ -91,6 +95,12 @@ def _asked(answer: Any) -> str:
 def _shared(outcomes: Any) -> str | None:
     stored = isinstance(outcomes, list) and [o for o in outcomes if o.refusal is None]
     return "two appends shared a slot" if stored and len(stored) > 1 else None
+
+
+def _at_once(again: Any) -> str | None:
+    if isinstance(again, Exception):
+        return None
+    return "an append came second" if again else "an append was stored at once"
 
 
 _REFUSED = {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from samsa.log.admit import Outcome
-from samsa.log.append import Batch
+from samsa.log.layout import Batch
 from samsa.ports import Partition
 
 from .client import LATER, Client, batch_of, sendable

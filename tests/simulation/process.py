@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from samsa.log.cache import TailCache
 from samsa.log.core import Log
 from samsa.log.stores import Stores
-from samsa.ports import Buffer, Partition, Unavailable
+from samsa.ports import Buffer, Claim, Extent, Journaled, Partition, Unavailable
 
 from .weather import Fault
 
@@ -39,13 +39,16 @@ class Process:
         self._pace = STEP_S * rng.choice((1, 1, 1, 4, 15))
         self._skew_ms = rng.choice((0, 0, world.setting.fence_after_ms, -300))
         objects = ObjectsDoor(self, world.objects)
+        caches = rng.random() < 0.3 and not world.setting.journal  # which is for near stores
+        at_once = world.setting.journal and rng.random() < 0.8
         stores = Stores(
             ledger=Door(self, world.ledger),
-            objects=TailCache(objects, CACHED_BYTES) if rng.random() < 0.3 else objects,
+            objects=TailCache(objects, CACHED_BYTES) if caches else objects,
             clock=self,
             wakeups=Silence(),
             nonce=world.nonce,
             limits=replace(world.setting.limits, slot_appends=rng.choice((1, 2, 100))),
+            journal=JournalDoor(self, world.journal) if at_once else None,
         )
         self.log = Log(stores)
 
@@ -137,6 +140,19 @@ class ObjectsDoor(Door):
     async def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
         for key in await self._process.call("list", self._store.keys, (prefix, below)):
             yield key
+
+
+class JournalDoor(Door):
+    async def append(
+        self,
+        partition: Partition,
+        extent: Extent,
+        parts: Sequence[Buffer],
+        claims: Sequence[Claim],
+    ) -> Journaled:
+        stored = partition, extent, b"".join(parts), list(claims)
+        done: Journaled = await self._process.call("append", self._store.append, stored)
+        return done
 
 
 class Silence:

@@ -11,6 +11,8 @@ from samsa.log.stores import Limits
 class Setting:
     two_steps: bool
     """DynamoDB's confirm; else SQLite's."""
+    journal: bool
+    """Some processes append at once, as those on one machine do; others may not."""
     processes: int
     partitions: int
     grouped: int
@@ -32,7 +34,8 @@ class Setting:
     def of(cls, rng: Random, seed: int) -> "Setting":
         janitors = rng.choice((0, 1, 1, 2))
         return cls(
-            two_steps=seed % 2 == 1,
+            two_steps=seed % 4 in (1, 3),
+            journal=seed % 4 == 2,
             processes=rng.choice((1, 2, 2, 3)),
             partitions=rng.choice((1, 1, 1, 2)),
             grouped=rng.choice((0, 1, 2)),

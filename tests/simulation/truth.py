@@ -49,6 +49,8 @@ class Truth:
         self.shadows: dict[Partition, Shadow] = {}
         self._keys: dict[str, tuple[Shadow, int]] = {}
         self._held: Mapping[str, bytes] = {}
+        self._packed: dict[tuple[Partition, int], tuple[str, int, int]] = {}
+        """Slots that are part of an object: its key, their start and size."""
 
     def watch(self, partition: Partition, held: Mapping[str, bytes]) -> None:
         self.shadows[partition] = Shadow()
@@ -66,11 +68,17 @@ class Truth:
         shadow = self.shadows[partition]
         while shadow.visible_end < head.visible_end:
             base = shadow.visible_end
-            data = self._held.get(slot_key(partition, base))
+            data = self._data(partition, base)
             require(data is not None, f"offset {base} is visible but has no value")
             shadow.stored[base] = data
             shadow.visible_end += self._reveal(shadow, base, data)
         require(shadow.visible_end == head.visible_end, "the visible end is inside a slot")
+
+    def _data(self, partition: Partition, base: int) -> bytes | None:
+        if (partition, base) not in self._packed:
+            return self._held.get(slot_key(partition, base))
+        key, start, size = self._packed[partition, base]
+        return self._held[key][start : start + size] if key in self._held else None
 
     def _reveal(self, shadow: Shadow, base: int, data: bytes) -> int:
         offset = base
@@ -108,7 +116,9 @@ class Truth:
             shadow.slots.get(extent.base) == extent.offsets,
             f"the extent at {extent.base} has {extent.offsets} offsets",
         )
-        data = self._held.get(extent.key, b"")
+        data = self._held.get(extent.key, b"")[extent.start :]
+        if extent.key != slot_key(partition, extent.base):
+            data = data[: self._packed[partition, extent.base][2]]
         require(extent.size == len(data), f"the extent at {extent.base} has the wrong size")
 
     def moved(self, partition: Partition, head: Head) -> None:
@@ -136,6 +146,15 @@ class Truth:
     def deleted(self, key: str) -> None:
         shadow, base = self._keys[key]
         require(base < shadow.log_start, f"the slot at {base} was deleted from the log")
+
+    def placed(self, partition: Partition, extent: Extent, key: str, start: int) -> None:
+        self._packed[partition, extent.base] = key, start, extent.size
+
+    def swept(self, partition: Partition, key: str) -> None:
+        start = self.shadows[partition].log_start
+        for (where, base), (pack, _, _) in self._packed.items():
+            if (where, pack) == (partition, key):
+                require(base < start, f"the slot at {base} was deleted from the log")
 
     # What the clients are told
 

@@ -22,7 +22,7 @@ CALLS = (
     *PROTOCOL,
     *PROTOCOL,
     *("head", "extents", "get", "piece", "producer", "index"),
-    *("advance_start", "drop_extents", "delete"),
+    *("advance_start", "drop_extents", "delete", "append"),
 )
 
 

@@ -13,6 +13,7 @@ from samsa.ports import Missing, Partition, Unavailable
 from samsa.records import BatchHeader
 
 from .events import Event
+from .journal import SimJournal
 from .loop import VirtualLoop
 from .paths import watch_paths
 from .process import Process
@@ -45,6 +46,7 @@ class World:
         self.truth = Truth(self.setting.retention.max_bytes)
         self.objects = self.rules.objects(self.truth)
         self.ledger = self.rules.ledger(self.truth, self.setting.two_steps)
+        self.journal = SimJournal(self.truth, self.ledger, self.objects)
         self.partitions = [Partition(UUID(int=1), n) for n in range(self.setting.partitions)]
         for partition in self.partitions:
             self.ledger.make(partition)

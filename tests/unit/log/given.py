@@ -7,8 +7,8 @@ from uuid import UUID
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
-from samsa.log.append import Batch
 from samsa.log.core import Log
+from samsa.log.layout import Batch
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Partition, Topic
 from samsa.records import BatchHeader, Record, build, read_header, records

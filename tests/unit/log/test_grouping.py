@@ -4,7 +4,7 @@ import pytest
 from unit.log.given import PARTITION, a_batch, a_log
 
 from samsa.log.admit import Outcome, Refusal
-from samsa.log.append import Batch
+from samsa.log.layout import Batch
 from samsa.log.stores import Limits
 from samsa.log.writer import PartitionWriter
 from samsa.ports import Partition, Unavailable

@@ -1,7 +1,7 @@
 import pytest
 from unit.log.given import PARTITION, Given, a_batch, a_log
 
-from samsa.log.append import Batch
+from samsa.log.layout import Batch
 from samsa.log.read import OutOfRange
 from samsa.log.retain import FOR_EVER, Retainer, Retention
 from samsa.ports import Partition

@@ -84,6 +84,8 @@ class Extent(NamedTuple):
     """Sparse index of a slot with several batches: (offset − base, position) of some of them."""
     records: int = -1
     """Records in it; 0 for filler, −1 where nobody counted."""
+    start: int = 0
+    """Where it begins in its object, which may hold others too."""
 
     @property
     def end(self) -> int:
@@ -211,6 +213,54 @@ class Ledger(Protocol):
 
     async def cluster_id(self, proposed: str) -> str:
         """The cluster's id: the first one that was ever proposed."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Claim(NamedTuple):
+    """A producer's next state, as `Ledger.bind` takes it."""
+
+    producer_id: int
+    state: bytes
+    after: int
+    expires_at: int
+
+
+class Journaled(NamedTuple):
+    head: Head
+    stored: bool
+    """False: nothing was, because the next offset is another one or a claim lost its race."""
+    lost: tuple[int, ...] = ()
+    """The producers whose claims lost."""
+
+
+class Journal(Protocol):
+    """Where ledger and objects are one, an append is one step: reserve, bind, write once and
+    confirm together, or nothing. It stands beside the two ports, and stores what they read."""
+
+    calls: dict[str, int]
+
+    async def append(
+        self,
+        partition: Partition,
+        extent: Extent,
+        parts: Sequence[Buffer],
+        claims: Sequence[Claim],
+    ) -> Journaled:
+        """Store `parts` as the slot that `extent` describes, and index it, if its base is the next
+        offset and every claim holds. Its object and its start are chosen here.
+
+        Raises UnknownPartition; and Unavailable, after which nobody knows whether it is stored.
+        """
+        ...
+
+    async def sweep(self, partition: Partition, below: int) -> None:
+        """Delete what holds only offsets below `below`, which is at or below log_start."""
+        ...
+
+    async def bury(self, topic_id: UUID) -> None:
+        """Delete all that a topic has left."""
         ...
 
     async def close(self) -> None: ...

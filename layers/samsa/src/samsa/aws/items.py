@@ -91,6 +91,8 @@ def extent_item(partition: Partition, extent: Extent) -> Item:
     }
     if extent.marks:
         item["marks"] = {"B": pack_marks(extent.marks)}
+    if extent.start:
+        item["start"] = number(extent.start)
     return item
 
 
@@ -104,6 +106,7 @@ def read_extent(item: Item) -> Extent:
         key=item["object"]["S"],
         marks=unpack_marks(item["marks"]["B"]) if "marks" in item else (),
         records=int(item["records"]["N"]),
+        start=int(item["start"]["N"]) if "start" in item else 0,
     )
 
 

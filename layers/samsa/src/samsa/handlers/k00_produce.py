@@ -13,7 +13,7 @@ import asyncio
 from typing import Any, NamedTuple
 
 from samsa.log.admit import Outcome, Refusal
-from samsa.log.append import Batch
+from samsa.log.layout import Batch
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
 from samsa.records.batch import BatchHeader, validate
 from samsa.records.errors import CorruptBatch, InvalidRecord, RecordError, UnsupportedCodec

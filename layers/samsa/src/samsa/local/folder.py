@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from samsa.local.drafts import Drafts
+from samsa.local.files import sync_folder, write_all_at
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
 INLINE_BYTES = 256 * 1024
@@ -30,16 +31,16 @@ class FolderObjects:
 
     def __init__(self, root: str, fsync: bool = False, threads: int = 4) -> None:
         self.calls: dict[str, int] = defaultdict(int)
-        self._root = str(Path(root).absolute())
+        self.root = str(Path(root).absolute())
         self._fsync = fsync
         self._threads = ThreadPoolExecutor(threads, "objects")
         self._folders: set[str] = set()
         self._numbers = itertools.count()
-        os.makedirs(self._root, exist_ok=True)
-        self._drafts = Drafts(self._root)
+        os.makedirs(self.root, exist_ok=True)
+        self._drafts = Drafts(self.root)
 
     def _path(self, key: str) -> str:
-        return f"{self._root}/{key}"
+        return f"{self.root}/{key}"
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         self.calls["put"] += 1
@@ -81,7 +82,7 @@ class FolderObjects:
 
     def _link(self, fd: int, draft: str, path: str, folder: str, parts: Sequence[Buffer]) -> bool:
         try:
-            _write_all(fd, parts)
+            write_all_at(fd, parts, 0)
             if self._fsync:
                 os.fsync(fd)
             # A directory descriptor makes Python call linkat(2), which can follow /proc's link to
@@ -92,14 +93,14 @@ class FolderObjects:
         finally:
             os.close(fd)
         if self._fsync:
-            _sync_folder(folder)
+            sync_folder(folder)
         return True
 
     def _make_folder(self, folder: str) -> None:
         if folder not in self._folders:
             os.makedirs(folder, exist_ok=True)
             if self._fsync:
-                _sync_folder(os.path.dirname(folder))
+                sync_folder(os.path.dirname(folder))
             self._folders.add(folder)
 
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
@@ -140,7 +141,7 @@ class FolderObjects:
 
     def _prune(self, folder: str) -> None:
         """Remove the folders that the last object left behind; one that is in use stays."""
-        while folder != self._root:
+        while folder != self.root:
             try:
                 os.rmdir(folder)
             except OSError:
@@ -151,7 +152,7 @@ class FolderObjects:
     async def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
         self.calls["list"] += 1
         folder = prefix.rpartition("/")[0]
-        for key in _walk(self._path(folder) if folder else self._root, folder):
+        for key in _walk(self._path(folder) if folder else self.root, folder):
             if below is not None and key >= below:
                 return
             if key.startswith(prefix):
@@ -174,27 +175,3 @@ def _walk(path: str, key: str) -> Iterator[str]:
             yield from _walk(entry.path, child)
         elif not entry.name.startswith(".draft-"):
             yield child
-
-
-def _write_all(fd: int, parts: Sequence[Buffer]) -> None:
-    total, written = sum(map(len, parts)), os.writev(fd, parts[:IOV_MAX])
-    if written == total:
-        return
-    for part in parts:
-        view = memoryview(part)
-        skip = min(written, len(view))
-        written -= skip
-        view = view[skip:]
-        while view:
-            view = view[os.write(fd, view) :]
-
-
-IOV_MAX = 1024
-
-
-def _sync_folder(folder: str) -> None:
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS extents (
     topic BLOB, partition INTEGER, last INTEGER, base INTEGER NOT NULL, offsets INTEGER NOT NULL,
     size INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, stored_at INTEGER NOT NULL,
     key TEXT NOT NULL, marks BLOB NOT NULL, records INTEGER NOT NULL,
-    PRIMARY KEY (topic, partition, last)
+    start INTEGER NOT NULL, PRIMARY KEY (topic, partition, last)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS producers (
     topic BLOB, partition INTEGER, producer INTEGER, version INTEGER NOT NULL, state BLOB NOT NULL,
@@ -51,8 +51,9 @@ def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
 
 
 def row_to_extent(row: tuple[Any, ...]) -> Extent:
-    base, offsets, size, max_timestamp, stored_at, key, marks, records = row
-    return Extent(base, offsets, size, max_timestamp, stored_at, key, unpack_marks(marks), records)
+    base, offsets, size, max_timestamp, stored_at, key, marks, records, start = row
+    found = unpack_marks(marks) if marks else ()
+    return Extent(base, offsets, size, max_timestamp, stored_at, key, found, records, start)
 
 
 def row_to_head(row: tuple[Any, ...]) -> Head:

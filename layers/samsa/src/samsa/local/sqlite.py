@@ -13,7 +13,7 @@ import asyncio
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -23,9 +23,11 @@ from samsa.local.checkpoint import Checkpointer
 from samsa.local.schema import SCHEMA, pack_marks, row_to_extent, row_to_head, row_to_topic
 from samsa.ports import (
     Bound,
+    Claim,
     Confirmed,
     Extent,
     Head,
+    Journaled,
     Partition,
     Topic,
     Unavailable,
@@ -47,6 +49,10 @@ RESERVE = f"""
 CLOSE = f"""
     UPDATE heads SET inflight = json_remove(inflight, ?)
     WHERE topic=? AND partition=? AND json_extract(inflight, ?) = ?
+    RETURNING {HEAD}"""
+APPEND = f"""
+    UPDATE heads SET next_offset = ?
+    WHERE topic=? AND partition=? AND next_offset = ?
     RETURNING {HEAD}"""
 # Mostly one slot is open at a time: then there is no JSON to be taken apart.
 RESERVE_FIRST = f"""
@@ -146,13 +152,48 @@ class SqliteLedger:
         return Confirmed(row_to_head(rows[0]) if rows else self._head(partition), bool(rows))
 
     @ledger_call
+    def append(self, partition: Partition, extent: Extent, claims: Sequence[Claim]) -> Journaled:
+        """For the journal: reserve, bind and confirm, of what is in its place already."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return Journaled(self._head(partition), False)  # another process is busy
+        try:
+            head = self._take(partition, extent)
+            lost = tuple(claim.producer_id for claim in claims if not self._claim(partition, claim))
+            if head is None or lost:
+                self._db.execute("ROLLBACK")
+                return Journaled(self._head(partition), False, lost)
+            self._insert_extent(partition, extent)
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.rollback()
+            raise
+        return Journaled(head, True)
+
+    def _take(self, partition: Partition, extent: Extent) -> Head | None:
+        """The offsets of an extent, if they are the next ones."""
+        where = (partition.topic_id.bytes, partition.number)
+        rows = self._db.execute(APPEND, (extent.end, *where, extent.base)).fetchall()
+        return row_to_head(rows[0]) if rows else None
+
+    @ledger_call
+    def holds(self, partition: Partition, key: str, offset: int) -> bool:
+        """Whether anything at or above `offset` is in the object. Reads the index to its end."""
+        row = self._db.execute(
+            "SELECT 1 FROM extents WHERE topic=? AND partition=? AND last >= ? AND key=? LIMIT 1",
+            (partition.topic_id.bytes, partition.number, offset, key),
+        ).fetchone()
+        return row is not None
+
+    @ledger_call
     def head(self, partition: Partition) -> Head:
         return self._head(partition)
 
     def _insert_extent(self, partition: Partition, extent: Extent) -> None:
-        base, offsets, size, max_timestamp, stored_at, key, marks, records = extent
+        base, offsets, size, max_timestamp, stored_at, key, marks, records, start = extent
         self._db.execute(
-            "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 partition.topic_id.bytes,
                 partition.number,
@@ -163,8 +204,9 @@ class SqliteLedger:
                 max_timestamp,
                 stored_at,
                 key,
-                pack_marks(marks),
+                pack_marks(marks) if marks else b"",
                 records,
+                start,
             ),
         )
 
@@ -174,7 +216,7 @@ class SqliteLedger:
 
     def _select_extents(self, partition: Partition, rest: str, *values: int) -> list[Extent]:
         rows = self._db.execute(
-            "SELECT base, offsets, size, max_timestamp, stored_at, key, marks, records "
+            "SELECT base, offsets, size, max_timestamp, stored_at, key, marks, records, start "
             "FROM extents WHERE topic=? AND partition=? " + rest,
             (partition.topic_id.bytes, partition.number, *values),
         )
@@ -232,18 +274,23 @@ class SqliteLedger:
     def bind(
         self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
     ) -> bool:
+        done = self._claim(partition, Claim(producer_id, state, after, expires_at))
+        return done or self._producer(partition, producer_id) == (after + 1, state)
+
+    def _claim(self, partition: Partition, claim: Claim) -> bool:
+        producer_id, state, after, expires_at = claim
         where = (partition.topic_id.bytes, partition.number, producer_id)
         if after == 0:
             done = self._db.execute(
                 "INSERT OR IGNORE INTO producers VALUES (?,?,?,1,?,?)", (*where, state, expires_at)
-            ).rowcount
+            )
         else:
             done = self._db.execute(
                 "UPDATE producers SET version=version+1, state=?, expires_at=? "
                 "WHERE topic=? AND partition=? AND producer=? AND version=?",
                 (state, expires_at, *where, after),
-            ).rowcount
-        return bool(done) or self._producer(partition, producer_id) == (after + 1, state)
+            )
+        return done.rowcount > 0
 
     @ledger_call
     def advance_start(self, partition: Partition, offset: int) -> Head:

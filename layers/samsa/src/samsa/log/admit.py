@@ -9,10 +9,11 @@ conditional write per slot and no read.
 """
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from samsa.ports import Missing, Partition
+from samsa.ports import Claim, Missing, Partition
 from samsa.records.batch import BatchHeader
 
 from .producers import Draft, Entry, ProducerState, Verdict, accept, judge
@@ -266,17 +267,38 @@ class Producers:
     ) -> Known | None:
         if plan.draft.kept and plan.draft.kept[-1].base >= slot:
             return None  # this slot was reserved before the one it must follow
+        claim, known = self._claim(producer_id, plan, bases, slot)
+        bound = await self._stores.insist(self._stores.ledger.bind, partition, *claim)
+        return known if bound else None
+
+    def _claim(
+        self, producer_id: int, plan: Planned, bases: dict[int, int], slot: int
+    ) -> tuple[Claim, Known]:
         state = plan.draft.bound([bases[number] for number in plan.members], slot)
         expires_at = self._stores.clock.now_ms() + self._stores.limits.producer_expiry_ms
-        bound = await self._stores.insist(
-            self._stores.ledger.bind, partition, producer_id, state.pack(), plan.version, expires_at
-        )
-        return Known(plan.version + 1, state) if bound else None
+        claim = Claim(producer_id, state.pack(), plan.version, expires_at)
+        return claim, Known(plan.version + 1, state)
 
-    def stored(self, partition: Partition, binding: Binding) -> None:
-        """Remember what this process saw confirmed."""
-        for producer_id, known in binding.known.items():
-            self._remember((partition, producer_id), known)
+    def claims(
+        self, planned: dict[int, Planned], bases: dict[int, int], slot: int
+    ) -> tuple[list[Claim], dict[int, Known]]:
+        """What `bind` would write, for who binds and stores in one step; and what is true then."""
+        claims: list[Claim] = []
+        known: dict[int, Known] = {}
+        for producer_id, plan in planned.items():
+            claim, known[producer_id] = self._claim(producer_id, plan, bases, slot)
+            claims.append(claim)
+        return claims, known
+
+    def forget(self, partition: Partition, producer_ids: Iterable[int]) -> None:
+        """Another process serves them as well: what is known here is old."""
+        for producer_id in producer_ids:
+            self._known.pop((partition, producer_id), None)
+
+    def stored(self, partition: Partition, known: dict[int, Known]) -> None:
+        """Remember what this process saw confirmed, by producer id."""
+        for producer_id, one in known.items():
+            self._remember((partition, producer_id), one)
 
     def _remember(self, key: tuple[Partition, int], known: Known) -> None:
         self._known[key] = known

@@ -3,36 +3,21 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samsa.ports import Confirmed, Extent, Missing, Partition, Unavailable
-from samsa.records.batch import BatchHeader, assign, empty_like, headers, read_header
+from samsa.ports import Confirmed, Missing, Partition, Unavailable
+from samsa.records.batch import BatchHeader, headers
 
 from .admit import Outcome, Producers, Refusal, Screening, refused
-from .extents import describe
+from .at_once import TRIES, AtOnce
 from .fence import Fencer
+from .layout import Batch, Layout, lay_out, places
 from .read import Reader
 from .stores import Stores
 from .tokens import Token
 
 
-class Batch(NamedTuple):
-    """What a producer sent for one partition: one v2 batch, in memory that may be patched."""
-
-    header: BatchHeader
-    data: memoryview
-
-
 class Slot(NamedTuple):
     token: str
     base: int
-
-
-class Layout(NamedTuple):
-    """A slot as it will be stored."""
-
-    parts: list[bytes | memoryview]
-    extent: Extent
-    first_own: BatchHeader | None
-    """The first batch in it that is not blank, as it will stand in the log."""
 
 
 class Appender:
@@ -43,16 +28,23 @@ class Appender:
         self._reader = reader
         self._fencer = fencer
         self._producers = producers
+        journal = stores.journal
+        self._at_once = AtOnce(stores, journal, fencer, producers) if journal else None
 
     async def append(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
         """An outcome for each batch, in order. Raises Unavailable: then nothing is known."""
         outcomes: dict[int, Outcome] = {}
         waiting = [(number, batch.header) for number, batch in enumerate(batches)]
         try:
-            for _ in range(self._stores.limits.attempts):
+            for attempt in range(self._stores.limits.attempts):
                 screening = await self._producers.screen(partition, waiting)
                 outcomes.update(screening.settled)
-                again = await self._through_a_slot(partition, batches, screening, outcomes)
+                if not screening.admitted:
+                    break
+                way = self._through_a_slot
+                if self._at_once is not None and attempt < TRIES:
+                    way = self._at_once.append
+                again = await way(partition, batches, screening, outcomes)
                 if not again:
                     break
                 waiting = [(number, batches[number].header) for number in again]
@@ -73,13 +65,12 @@ class Appender:
     ) -> list[int]:
         """The batches that must start again, if the slot was lost or they were."""
         admitted = screening.admitted
-        if not admitted:
-            return []
         slot = await self._reserve(partition, sum(batches[n].header.offsets for n in admitted))
         try:
-            bases = _places(slot.base, batches, admitted)
+            bases = places(slot.base, batches, admitted)
             binding = await self._producers.bind(partition, screening.planned, bases, slot.base)
-            layout = self._lay_out(partition, slot.base, batches, bases, binding.lost)
+            now = self._stores.clock.now_ms()
+            layout = lay_out(partition, slot.base, batches, bases, binding.lost, now)
             log_start = await self._commit(partition, slot, layout)
         except Exception:
             # This writer gives up. Closing the slot now spares everyone the wait for its fence.
@@ -87,7 +78,7 @@ class Appender:
             raise
         if log_start is None:
             return admitted
-        self._producers.stored(partition, binding)
+        self._producers.stored(partition, binding.known)
         for number in admitted:
             if number not in binding.lost:
                 outcomes[number] = Outcome(bases[number], log_start)
@@ -100,33 +91,6 @@ class Appender:
         if len(head.inflight) > 1:
             self._fencer.look(partition, head)
         return Slot(token, head.inflight[token])
-
-    def _lay_out(
-        self,
-        partition: Partition,
-        base: int,
-        batches: Sequence[Batch],
-        bases: dict[int, int],
-        lost: set[int],
-    ) -> Layout:
-        parts: list[bytes | memoryview] = []
-        placed: list[tuple[int, BatchHeader]] = []
-        position, first_own = 0, None
-        for number, offset in bases.items():
-            header, data = batches[number]
-            part: bytes | memoryview = data
-            if number in lost:
-                part = empty_like(header, offset)
-                header = read_header(part)
-            else:
-                assign(data, 0, offset)
-                header = header._replace(base_offset=offset)
-                first_own = first_own or header
-            parts.append(part)
-            placed.append((position, header))
-            position += len(part)
-        extent = describe(partition, base, placed, self._stores.clock.now_ms())
-        return Layout(parts, extent, first_own)
 
     async def _commit(self, partition: Partition, slot: Slot, layout: Layout) -> int | None:
         """log_start once the slot is ours for good; None if it was fenced."""
@@ -184,12 +148,3 @@ def _aged(partition: Partition, own: BatchHeader) -> Unavailable:
 def _same(stored: BatchHeader, own: BatchHeader) -> bool:
     """Only a slot's owner writes data to it; anyone else writes filler, which has no records."""
     return (stored.base_offset, stored.crc, stored.count) == (own.base_offset, own.crc, own.count)
-
-
-def _places(base: int, batches: Sequence[Batch], admitted: list[int]) -> dict[int, int]:
-    """The offset of each admitted batch in a slot, in order."""
-    places: dict[int, int] = {}
-    for number in admitted:
-        places[number] = base
-        base += batches[number].header.offsets
-    return places

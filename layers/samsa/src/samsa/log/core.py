@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from samsa.ports import Head, Partition, Piece, UnknownPartition
 
 from .admit import Outcome, Producers
-from .append import Appender, Batch
+from .append import Appender
 from .background import Background
 from .extents import Range
 from .fence import Fencer
+from .layout import Batch
 from .read import Plan, Reader
 from .retain import Retainer
 from .stores import Stores

@@ -51,6 +51,16 @@ def describe_object(partition: Partition, base: int, data: Buffer, stored_at: in
     return describe(partition, base, headers(data), stored_at)
 
 
+def join(ranges: list[Range], more: Range) -> None:
+    """Add a range; one that continues the last in the same object makes it longer."""
+    if ranges:
+        key, start, length, _ = ranges[-1]
+        if key == more.key and start + length == more.start:
+            ranges[-1] = Range(key, start, length + more.length, more.end_offset)
+            return
+    ranges.append(more)
+
+
 def cut(extent: Extent, offset: int, max_bytes: int) -> Range:
     """From the marked batch at or before `offset`, as much as fits; at least to the next mark."""
     bounds = [(0, 0), *extent.marks, (extent.offsets, extent.size)]
@@ -59,4 +69,5 @@ def cut(extent: Extent, offset: int, max_bytes: int) -> Range:
     start = bounds[first][1]
     last = bisect_right(bounds, start + max_bytes, key=lambda b: b[1]) - 1
     last = max(last, first + 1)
-    return Range(extent.key, start, bounds[last][1] - start, extent.base + bounds[last][0])
+    length = bounds[last][1] - start
+    return Range(extent.key, extent.start + start, length, extent.base + bounds[last][0])

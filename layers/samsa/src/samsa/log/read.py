@@ -12,7 +12,7 @@ from typing import NamedTuple
 from samsa.ports import Extent, Head, Missing, Partition, Piece, Unavailable
 from samsa.records.batch import BatchHeader, headers
 
-from .extents import Range, cut, describe_object
+from .extents import Range, cut, describe_object, join
 from .fence import Fencer
 from .stores import Stores, slot_key
 
@@ -86,7 +86,7 @@ class Reader:
                 taken = cut(extent, offset, left)
                 if ranges and taken.length > left:
                     return ranges
-                ranges.append(taken)
+                join(ranges, taken)
                 left -= taken.length
                 if taken.end_offset < extent.end or left <= 0 or len(ranges) >= most:
                     return ranges

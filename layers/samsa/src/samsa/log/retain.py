@@ -114,6 +114,8 @@ class Retainer:
         passed, since = self._moved[partition]
         if now - since >= self._stores.limits.sweep_grace_ms:
             await self._delete_below(partition, passed)
+            if self._stores.journal is not None:
+                await self._stores.journal.sweep(partition, passed)
             self._moved[partition] = await self._floor(partition, head), now
 
     async def _floor(self, partition: Partition, head: Head) -> int:
@@ -137,9 +139,14 @@ class Retainer:
     async def bury(self, topic: Topic) -> None:
         """Remove a doomed topic: its objects, then its items, the doom itself last; and then what
         was written until its heads were gone."""
-        await self._delete(topic_prefix(topic.id), None)
+        await self._delete_all(topic)
         await self._stores.ledger.forget_topic(topic)
+        await self._delete_all(topic)
+
+    async def _delete_all(self, topic: Topic) -> None:
         await self._delete(topic_prefix(topic.id), None)
+        if self._stores.journal is not None:
+            await self._stores.journal.bury(topic.id)
 
 
 def _age_stamp(extent: Extent) -> int:

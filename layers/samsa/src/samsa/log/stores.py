@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ParamSpec, TypeVar
 
-from samsa.ports import Clock, Ledger, Misconfigured, Objects, Partition, Unavailable, Wakeups
+from samsa.ports import (
+    Clock,
+    Journal,
+    Ledger,
+    Misconfigured,
+    Objects,
+    Partition,
+    Unavailable,
+    Wakeups,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +48,8 @@ class Stores:
     nonce: Callable[[], str]
     """Randomness is handed in: a fresh word for each token."""
     limits: Limits = field(default_factory=Limits)
+    journal: Journal | None = None
+    """Of a ledger and objects that are one."""
 
     async def insist(self, call: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs) -> T:
         """Repeat a call while it is unavailable: the ports promise that repeating is harmless."""

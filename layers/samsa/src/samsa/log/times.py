@@ -50,7 +50,7 @@ class Times:
 
     async def _look_into(self, partition: Partition, extent: Extent) -> tuple[Head, Buffer]:
         head = await self._reader.glance(partition)
-        return head, await self._stores.objects.get(extent.key)
+        return head, await self._stores.objects.get(extent.key, extent.start, extent.size)
 
     async def _next(self, partition: Partition, offset: int, timestamp: int) -> Extent | None:
         async for extent in self._extents(partition, offset):

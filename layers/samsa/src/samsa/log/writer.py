@@ -10,7 +10,8 @@ from collections import deque
 from samsa.ports import Partition
 
 from .admit import Outcome
-from .append import Appender, Batch
+from .append import Appender
+from .layout import Batch
 from .stores import Limits
 
 Waiting = tuple[Batch, "asyncio.Future[Outcome]"]

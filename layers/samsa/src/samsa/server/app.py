@@ -23,7 +23,7 @@ from .listener import Server, ServerLimits
 from .logs import event
 from .metrics import calls_per_request, serve_metrics
 from .upkeep import tend_for_ever
-from .urls import open_groups, open_ledger, open_objects
+from .urls import open_groups, open_journal, open_ledger, open_objects
 
 log = logging.getLogger("samsa.server")
 
@@ -72,9 +72,13 @@ async def run(settings: Settings, ready: Callable[[str, int, int | None], None])
         loop.add_signal_handler(number, stop.set)
     ledger = await open_ledger(settings.ledger, settings.fsync)
     objects = open_objects(settings.objects, settings.fsync, settings.cache_bytes)
+    nonces = _nonces()
+    journal = open_journal(ledger, objects, nonces(), settings.fsync)
     wakeups = LocalWakeups()
     await wakeups.listen(settings.host)
-    stores = Stores(ledger, objects, SystemClock(), wakeups, _nonces(), settings.log_limits)
+    stores = Stores(
+        ledger, objects, SystemClock(), wakeups, _nonces(), settings.log_limits, journal
+    )
     cluster_id = await ledger.cluster_id(_new_cluster_id())
     groups = open_groups(settings.ledger, ledger, settings.fsync)
     broker = Broker(stores, cluster_id, settings.rules, groups=groups)
@@ -94,6 +98,8 @@ async def run(settings: Settings, ready: Callable[[str, int, int | None], None])
     event(log, logging.INFO, "stopped", **calls_per_request(server))
     wakeups.close()
     await groups.close()
+    if journal is not None:
+        await journal.close()
     await objects.close()
     await ledger.close()
 

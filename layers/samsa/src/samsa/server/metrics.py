@@ -11,7 +11,10 @@ from .listener import Server
 
 def calls_per_request(server: Server) -> dict[str, Any]:
     """Store calls, in all and for each produce and fetch: what a request costs on AWS."""
-    ledger, objects = server.broker.stores.ledger.calls, server.broker.stores.objects.calls
+    stores = server.broker.stores
+    ledger, objects = stores.ledger.calls, stores.objects.calls
+    # An append to a journal writes the object and the ledger once each.
+    at_once = stores.journal.calls["append"] if stores.journal is not None else 0
     requests = server.stats.requests
     produces, fetches = requests[ApiKey.PRODUCE], requests[ApiKey.FETCH]
     writes = sum(ledger[name] for name in ("reserve", "bind", "confirm", "index"))
@@ -19,8 +22,8 @@ def calls_per_request(server: Server) -> dict[str, Any]:
     return {
         "produces": produces,
         "fetches": fetches,
-        "puts_per_produce": _ratio(objects["put"], produces),
-        "ledger_writes_per_produce": _ratio(writes, produces),
+        "puts_per_produce": _ratio(objects["put"] + at_once, produces),
+        "ledger_writes_per_produce": _ratio(writes + at_once, produces),
         "gets_per_fetch": _ratio(objects["get"], fetches),
         "ledger_reads_per_fetch": _ratio(reads, fetches),
         "lists": objects["list"],
@@ -54,7 +57,10 @@ class Collector:
             requests.add_metric([APIS[key].name], count)
         yield requests
         calls = CounterMetricFamily("samsa_store_calls", "Store calls.", labels=["store", "call"])
-        for store, counts in (("ledger", stores.ledger.calls), ("objects", stores.objects.calls)):
+        counted = {"ledger": stores.ledger.calls, "objects": stores.objects.calls}
+        if stores.journal is not None:
+            counted["journal"] = stores.journal.calls
+        for store, counts in counted.items():
             for name, count in list(counts.items()):
                 calls.add_metric([store, name], count)
         yield calls

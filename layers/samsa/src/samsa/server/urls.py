@@ -8,11 +8,12 @@ import os
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from samsa.local.folder import FolderObjects
+from samsa.local.journal import SqliteJournal
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.cache import TailCache
-from samsa.ports import Groups, Ledger, Objects
+from samsa.ports import Groups, Journal, Ledger, Objects
 
 
 class BadUrl(Exception):
@@ -65,6 +66,13 @@ def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
         )
         return TailCache(far, cache_bytes)
     raise BadUrl(f"{url!r} is no object store; there are file:///… and s3://…")
+
+
+def open_journal(ledger: Ledger, objects: Objects, process: str, fsync: bool) -> Journal | None:
+    """If both are on this machine, an append is one step."""
+    if isinstance(ledger, SqliteLedger) and isinstance(objects, FolderObjects):
+        return SqliteJournal(ledger, objects.root, process, fsync)
+    return None
 
 
 def _parse(url: str, *known: str) -> tuple[SplitResult, dict[str, str]]:

@@ -1,0 +1,115 @@
+"""The journal: a SQLite ledger and a folder of objects, taken together.
+
+The bytes go to a pack first, where nobody looks for them. One transaction then takes the offsets,
+binds the producers and enters the slot into the index, or does nothing. There is no moment at which
+a slot is open, so there is nothing to fence when a process dies.
+
+Another process may have taken the offsets meanwhile: then the transaction finds so, and nothing is
+stored. Small slots are written in the event loop, large ones in a thread, so that the network goes
+on meanwhile.
+"""
+
+import asyncio
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID
+
+from samsa.local.packs import Packs, Place
+from samsa.local.sqlite import SqliteLedger
+from samsa.ports import (
+    Buffer,
+    Claim,
+    Extent,
+    Journaled,
+    Partition,
+    Unavailable,
+    UnknownPartition,
+)
+
+INLINE_BYTES = 256 * 1024
+"""More goes to a thread: handing it over costs about as much as writing this much."""
+
+
+class SqliteJournal:
+    def __init__(self, ledger: SqliteLedger, root: str, process: str, fsync: bool = False) -> None:
+        self.calls: dict[str, int] = defaultdict(int)
+        self._ledger = ledger
+        self._packs = Packs(root, process, fsync)
+        self._fsync = fsync
+        self._threads = ThreadPoolExecutor(4, "journal")
+
+    async def append(
+        self,
+        partition: Partition,
+        extent: Extent,
+        parts: Sequence[Buffer],
+        claims: Sequence[Claim],
+    ) -> Journaled:
+        self.calls["append"] += 1
+        place = await self._write(partition, extent, parts)
+        placed = extent._replace(key=place.pack.key, start=place.start)
+        try:
+            done: Journaled = await self._ledger.append(partition, placed, claims)
+        except UnknownPartition:
+            self._packs.give_back(place, extent.size)
+            self._packs.leave(partition)
+            self._packs.delete(place.pack.key)
+            raise
+        except BaseException:
+            self._packs.keep(place)  # for all that anyone knows
+            raise
+        if done.stored:
+            self._packs.keep(place)
+        else:
+            self._packs.give_back(place, extent.size)
+        return done
+
+    async def _write(self, partition: Partition, extent: Extent, parts: Sequence[Buffer]) -> Place:
+        try:
+            place = self._packs.place(partition, extent.base, extent.size)
+        except OSError as error:
+            raise Unavailable(f"making a pack: {error.strerror}") from error
+        try:
+            if not self._fsync and extent.size <= INLINE_BYTES:
+                self._packs.write(place, parts)
+            else:
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self._threads, self._packs.write, place, parts)
+        except BaseException as error:
+            self._packs.give_back(place, extent.size)
+            if isinstance(error, OSError):
+                raise Unavailable(f"writing a pack: {error.strerror}") from error
+            raise
+        return place
+
+    async def sweep(self, partition: Partition, below: int) -> None:
+        self.calls["sweep"] += 1
+        try:
+            self._packs.tidy(partition, below)
+            surely, perhaps = self._packs.dead(partition, below)
+            for key in surely:
+                self._packs.delete(key)
+            for key in perhaps:
+                await self._delete_if_dead(partition, key, below)
+        except OSError as error:
+            raise Unavailable(f"sweeping packs: {error.strerror}") from error
+
+    async def _delete_if_dead(self, partition: Partition, key: str, below: int) -> None:
+        locked = self._packs.lock(key)
+        if locked is None:
+            return
+        try:
+            if not await self._ledger.holds(partition, key, below):
+                self._packs.delete(key)
+        finally:
+            os.close(locked)
+
+    async def bury(self, topic_id: UUID) -> None:
+        self.calls["bury"] += 1
+        self._packs.bury(topic_id)
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=True)
+        self._packs.close()

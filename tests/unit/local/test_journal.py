@@ -1,0 +1,174 @@
+"""The journal: an append is stored whole, or nothing is."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from samsa.local.folder import FolderObjects
+from samsa.local.journal import INLINE_BYTES, SqliteJournal
+from samsa.local.sqlite import SqliteLedger
+from samsa.ports import (
+    Bound,
+    Claim,
+    Extent,
+    Journaled,
+    Missing,
+    Partition,
+    Topic,
+    Unavailable,
+    UnknownPartition,
+)
+
+PARTITION = Partition(UUID(int=1), 0)
+TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
+
+
+class Given:
+    def __init__(self, folder: Path, process: str = "a", fsync: bool = False) -> None:
+        self.folder = folder
+        self.ledger = SqliteLedger(str(folder / "ledger.db"), fsync)
+        self.objects = FolderObjects(str(folder / "objects"), fsync)
+        self.journal = SqliteJournal(self.ledger, self.objects.root, process, fsync)
+
+    async def append(self, base: int, data: bytes, *claims: Claim) -> Journaled:
+        extent = Extent(base, 1, len(data), 7, 8, "", (), 1)
+        return await self.journal.append(PARTITION, extent, [data], claims)
+
+    async def stored(self) -> list[bytes]:
+        found = await self.ledger.extents(PARTITION, 0, 100)
+        return [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
+
+    def packs(self) -> int:
+        return sum(1 for path in (self.folder / "objects" / "pack").rglob("*") if path.is_file())
+
+    async def close(self) -> None:
+        await self.journal.close()
+        await self.objects.close()
+        await self.ledger.close()
+
+
+@pytest.fixture(params=[False, True], ids=["", "fsync"])
+async def given(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Given]:
+    given = Given(tmp_path, fsync=request.param)
+    await given.ledger.create_topic(TOPIC)
+    yield given
+    await given.close()
+
+
+async def test_an_append_takes_its_offsets_and_is_indexed(given: Given):
+    for base in range(3):
+        done = await given.append(base, b"%d" % base)
+        assert (done.stored, done.head.next_offset, done.head.visible_end) == (
+            True,
+            base + 1,
+            base + 1,
+        )
+    assert await given.stored() == [b"0", b"1", b"2"]
+    assert given.packs() == 1
+
+
+async def test_a_large_append_is_stored_as_a_small_one_is(given: Given):
+    data = bytes(range(256)) * (INLINE_BYTES // 256 + 1)
+    assert (await given.append(0, data)).stored
+    assert await given.stored() == [data]
+
+
+async def test_who_comes_second_stores_nothing_and_is_told_where_the_log_is(given: Given):
+    await given.append(0, b"first")
+    second = Given(given.folder, "b")
+    done = await second.append(0, b"second")
+    assert (done.stored, done.head.next_offset) == (False, 1)
+    assert (await second.append(1, b"again")).stored
+    await second.close()
+    assert await given.stored() == [b"first", b"again"]
+
+
+async def test_a_claim_is_bound_with_its_append(given: Given):
+    assert (await given.append(0, b"0", Claim(7, b"one", 0, 99))).stored
+    assert (await given.append(1, b"1", Claim(7, b"two", 1, 99))).stored
+    assert await given.ledger.producer(PARTITION, 7) == Bound(2, b"two")
+
+
+async def test_if_one_claim_loses_nothing_is_stored_or_bound(given: Given):
+    await given.append(0, b"0", Claim(7, b"one", 0, 99))
+    done = await given.append(1, b"1", Claim(8, b"new", 0, 99), Claim(7, b"late", 0, 99))
+    assert (done.stored, done.lost, done.head.next_offset) == (False, (7,), 1)
+    assert await given.ledger.producer(PARTITION, 8) is None
+    assert await given.ledger.producer(PARTITION, 7) == Bound(1, b"one")
+    assert await given.stored() == [b"0"]
+
+
+async def test_an_append_stands_behind_a_slot_that_is_open(given: Given):
+    await given.ledger.reserve(PARTITION, "1.0.slow", 1)
+    done = await given.append(1, b"1")
+    assert (done.stored, done.head.visible_end) == (True, 0)
+
+
+async def test_a_ledger_that_another_process_holds_is_not_waited_for_for_ever(given: Given):
+    holder = Given(given.folder, "b")
+    holder.ledger._db.execute("BEGIN IMMEDIATE")
+    assert not (await given.append(0, b"0")).stored
+    holder.ledger._db.execute("ROLLBACK")
+    assert (await given.append(0, b"0")).stored
+    await holder.close()
+
+
+async def test_a_partition_that_is_gone_leaves_no_pack(given: Given):
+    await given.append(0, b"0")
+    await given.ledger.delete_topic(TOPIC)
+    await given.ledger.forget_topic(TOPIC)
+    with pytest.raises(UnknownPartition):
+        await given.append(1, b"1")
+    assert given.packs() == 0
+
+
+async def test_a_folder_that_cannot_be_written_is_unavailable(given: Given):
+    objects = given.folder / "objects"
+    objects.rename(given.folder / "aside")
+    objects.write_text("not a folder")
+    with pytest.raises(Unavailable):
+        await given.append(0, b"0")
+    assert (await given.ledger.head(PARTITION)).next_offset == 0
+    objects.unlink()
+    (given.folder / "aside").rename(objects)
+    assert (await given.append(0, b"0")).stored
+
+
+async def test_a_sweep_deletes_what_another_process_left_once_it_is_dead(given: Given):
+    dead = Given(given.folder, "b")
+    for base in range(2):
+        await dead.append(base, b"%d" % base)
+    await dead.close()
+    await given.append(2, b"2")
+    for below, packs in ((1, 2), (2, 1)):
+        await given.ledger.drop_extents(PARTITION, below)
+        await given.journal.sweep(PARTITION, below)
+        assert given.packs() == packs
+    assert await given.stored() == [b"2"]
+
+
+async def test_a_sweep_leaves_what_another_process_writes_to(given: Given):
+    other = Given(given.folder, "b")
+    await other.append(0, b"0")
+    await given.ledger.drop_extents(PARTITION, 1)
+    await given.journal.sweep(PARTITION, 1)
+    assert (await other.append(1, b"1")).stored
+    assert await given.stored() == [b"1"]
+    await other.close()
+
+
+async def test_a_reader_that_planned_on_what_is_swept_is_told_so(given: Given):
+    await given.append(0, b"0")
+    (extent,) = await given.ledger.extents(PARTITION, 0, 1)
+    await given.ledger.drop_extents(PARTITION, 1)
+    await given.journal.sweep(PARTITION, 1)
+    with pytest.raises(Missing):
+        await given.objects.get(extent.key, extent.start, extent.size)
+
+
+async def test_a_buried_topic_leaves_no_pack(given: Given):
+    await given.append(0, b"0")
+    await given.journal.bury(PARTITION.topic_id)
+    assert given.packs() == 0
