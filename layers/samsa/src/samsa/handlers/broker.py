@@ -14,6 +14,7 @@ from samsa.wire.apis import ApiKey
 from .budget import Budget
 from .catalog import Catalog, CatalogRules
 from .coordinator import Coordinator
+from .known_topics import KnownTopics
 
 NODE_ID = 0
 LEADER_EPOCH = 0
@@ -66,7 +67,8 @@ class Broker:
             CatalogRules(self.rules.default_partitions, self.rules.auto_create_topics),
         )
         if self.groups is not None:
-            self._coordinator = Coordinator(self.stores, self.groups, self.rules.groups)
+            topics = KnownTopics(self.catalog.all)
+            self._coordinator = Coordinator(self.stores, self.groups, self.rules.groups, topics)
 
     @property
     def coordinator(self) -> Coordinator:

@@ -17,23 +17,29 @@ import uuid
 from collections import OrderedDict
 
 from samsa.groups import (
+    Answer,
+    ConsumerGroup,
+    ConsumerHeartbeat,
     Group,
     Join,
     Leave,
     Leaving,
     Parked,
+    Request,
     Settings,
     Sync,
     expire,
     pack,
+    patterns_of,
     step,
     unpack,
 )
 from samsa.groups.classic import fresh_id
-from samsa.groups.step import Answer, Request
 from samsa.log.background import Background
 from samsa.log.stores import Stores
 from samsa.ports import GroupItem, GroupKey, Groups, Unavailable
+
+from .known_topics import KnownTopics
 
 LONGEST_WAIT_MS = 5_000
 """Between two looks of a parked request."""
@@ -63,10 +69,13 @@ class Seat:
 
 
 class Coordinator:
-    def __init__(self, stores: Stores, groups: Groups, settings: Settings) -> None:
+    def __init__(
+        self, stores: Stores, groups: Groups, settings: Settings, topics: KnownTopics
+    ) -> None:
         self.groups = groups
+        self.settings = settings
         self._stores = stores
-        self._settings = settings
+        self._topics = topics
         self._seats: OrderedDict[str, Seat] = OrderedDict()
         self._background = Background()
 
@@ -108,7 +117,7 @@ class Coordinator:
         item = await self._stores.insist(self.groups.group, group_id)
         group = self._seat(group_id).read(item)
         if group is not None:
-            group = expire(group, self._stores.clock.now_ms(), self._settings)
+            group = expire(group, self._stores.clock.now_ms(), self.settings)
         return group, item.version if item else 0
 
     async def tidy(self, group_id: str) -> tuple[Group | None, int]:
@@ -119,7 +128,7 @@ class Coordinator:
             group = seat.read(item)
             if item is None or group is None:
                 return None, 0
-            after = expire(group, self._stores.clock.now_ms(), self._settings)
+            after = expire(group, self._stores.clock.now_ms(), self.settings)
             if after is group or not await self._store(group_id, seat, item, after):
                 return after, item.version
             return after, item.version + 1
@@ -130,12 +139,24 @@ class Coordinator:
             for _ in range(TRIES):
                 item = await self._stores.insist(self.groups.group, group_id)
                 group = seat.read(item)
-                taken = step(group, request, self._stores.clock.now_ms(), self._settings)
+                asked = await self._informed(group, request)
+                taken = step(group, asked, self._stores.clock.now_ms(), self.settings)
                 if taken.group is group or await self._store(group_id, seat, item, taken.group):
                     if taken.wake:
                         self._stores.wakeups.wake(GroupKey(group_id), taken.wake)
                     return taken.answer
         raise Unavailable(f"group {group_id!r} changes too fast")
+
+    async def _informed(self, group: Group | None, request: Request) -> Request:
+        """Where the coordinator assigns, it must know the topics."""
+        if isinstance(request, ConsumerHeartbeat) or (
+            isinstance(request, Join) and isinstance(group, ConsumerGroup)
+        ):
+            now = self._stores.clock.now_ms()
+            known = await self._stores.insist(self._topics.at, now)
+            matches = known.matches(patterns_of(group, request))
+            return request._replace(known=known.topics, matches=matches)
+        return request
 
     async def _store(
         self, group_id: str, seat: Seat, before: GroupItem | None, after: Group | None

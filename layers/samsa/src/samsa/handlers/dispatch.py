@@ -17,6 +17,8 @@ from . import (  # noqa: F401  (each registers itself)
     k12_heartbeat,
     k13_leave_group,
     k14_sync_group,
+    k15_describe_groups,
+    k16_list_groups,
     k18_api_versions,
     k19_create_topics,
     k20_delete_topics,
@@ -27,9 +29,13 @@ from . import (  # noqa: F401  (each registers itself)
     k33_alter_configs,
     k35_describe_log_dirs,
     k37_create_partitions,
+    k42_delete_groups,
     k44_incremental_alter_configs,
+    k47_offset_delete,
     k60_describe_cluster,
     k61_describe_producers,
+    k68_consumer_group_heartbeat,
+    k69_consumer_group_describe,
     k75_describe_topic_partitions,
 )
 from .broker import HANDLERS, Answer, Broker, Context

@@ -9,6 +9,7 @@ Versions: 0 names no member. 2-4 may say how long the offsets are to be kept. 10
 
 from typing import Any
 
+from samsa.groups import ConsumerGroup, Group, may_commit
 from samsa.ports import Committed, Offsets, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -18,7 +19,6 @@ from .broker import Broker, Context, handles
 from .catalog import partition_of
 from .configs import Refused
 from .group_errors import UNAVAILABLE, code_of
-from .offsets import may_commit
 from .resolve import topic_of
 
 FIRST_WITH_IDS = 10
@@ -98,6 +98,8 @@ async def _commit(request: Any, context: Context, broker: Broker, offsets: Offse
 
 async def _why_not(request: Any, context: Context, broker: Broker) -> ErrorCode:
     group, _ = await broker.coordinator.look(request.group_id)
+    if context.version < FIRST_OF_CONSUMER_PROTOCOL and _speaks_consumer_protocol(request, group):
+        return ErrorCode.UNSUPPORTED_VERSION
     return code_of(
         may_commit(
             group,
@@ -107,6 +109,13 @@ async def _why_not(request: Any, context: Context, broker: Broker) -> ErrorCode:
             broker.stores.clock.now_ms(),
         )
     )
+
+
+def _speaks_consumer_protocol(request: Any, group: Group | None) -> bool:
+    if not isinstance(group, ConsumerGroup):
+        return False
+    member = group.members.get(request.member_id)
+    return member is not None and member.classic is None
 
 
 async def _store(request: Any, broker: Broker, offsets: Offsets) -> bool:

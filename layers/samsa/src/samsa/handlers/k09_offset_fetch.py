@@ -10,6 +10,7 @@ group of the consumer protocol. 10 names topics by id.
 
 from typing import Any
 
+from samsa.groups import may_fetch
 from samsa.ports import Committed, Offsets, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -26,7 +27,7 @@ from samsa.wire.schema import Struct
 from .broker import Broker, Context, handles
 from .configs import Refused
 from .group_errors import UNAVAILABLE, code_of
-from .offsets import kept_offsets, may_fetch
+from .offsets import kept_offsets
 from .resolve import topic_of
 
 FIRST_WITH_GROUP_ERROR = 2

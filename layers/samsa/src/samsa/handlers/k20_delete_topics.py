@@ -1,7 +1,8 @@
 """DeleteTopics (key 20).
 
 Behaviour: the name is free again when the answer comes. Objects and items of the old topic go in
-the background, and a new topic of the same name has another id, so it never sees them.
+the background, and a new topic of the same name has another id, so it never sees them. So do the
+offsets that groups have committed for it.
 
 Versions: 6 can name topics by id.
 """
@@ -15,6 +16,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.delete_topics import RESPONSE, TOPIC_RESPONSE
 
 from .broker import Broker, Context, handles
+from .offsets import forget_offsets
 
 FIRST_WITH_IDS = 6
 
@@ -37,6 +39,7 @@ async def _delete(name: str | None, topic_id: UUID | None, broker: Broker) -> An
     except Unavailable as error:
         return _answer(name, topic_id, ErrorCode.REQUEST_TIMED_OUT, str(error))
     broker.log.background.start(broker.log.retainer.bury(topic))
+    broker.log.background.start(forget_offsets(broker, topic))
     return _answer(topic.name, topic.id, ErrorCode.NONE)
 
 

@@ -1,13 +1,12 @@
-"""Committed offsets: who may commit, what is still there, and when it is forgotten.
+"""Committed offsets: what is still there, and when it is forgotten.
 
 Offsets of a group that has members stay. Once it is empty they stay for `offsets.retention`,
 counted from when it became empty or from the commit, whichever is later; offsets of somebody who is
 no member, from the commit. What has expired is not returned, and upkeep forgets it.
 """
 
-from samsa.groups import Group, GroupError
-from samsa.groups.classic_state import State
-from samsa.ports import Committed, Offsets, Unavailable
+from samsa.groups import Group
+from samsa.ports import Committed, Offsets, Topic, Unavailable
 
 from .broker import Broker
 
@@ -33,7 +32,7 @@ def expired(committed: Committed, group: Group | None, now_ms: int, broker: Brok
 async def forget_expired(broker: Broker) -> int:
     """For upkeep: expired offsets, and empty groups that have none left. How many groups."""
     gone = 0
-    for group_id in await broker.coordinator.groups.group_ids():
+    for group_id in await broker.groups.group_ids() if broker.groups else ():
         try:
             gone += await _forget_expired_of(broker, group_id)
         except Unavailable:
@@ -60,30 +59,10 @@ async def _forget_expired_of(broker: Broker, group_id: str) -> bool:
     return await groups.delete_group(group_id, version)
 
 
-def may_commit(
-    group: Group | None,
-    member_id: str,
-    instance_id: str | None,
-    generation: int,
-    now_ms: int,
-) -> GroupError | None:
-    if generation < 0 and (group is None or group.is_empty):
-        return None
-    if group is None:
-        return GroupError.ILLEGAL_GENERATION
-    if generation < 0 and not member_id and instance_id is None:
-        return GroupError.UNKNOWN_MEMBER_ID
-    member = group.members.get(member_id)
-    if member is None or (instance_id is not None and member.instance_id != instance_id):
-        return GroupError.UNKNOWN_MEMBER_ID
-    if generation != group.generation:
-        return GroupError.ILLEGAL_GENERATION
-    if group.state is State.COMPLETING_REBALANCE:
-        return GroupError.REBALANCE_IN_PROGRESS
-    return None
-
-
-def may_fetch(
-    group: Group | None, member_id: str | None, epoch: int, now_ms: int
-) -> GroupError | None:
-    return None
+async def forget_offsets(broker: Broker, topic: Topic) -> None:
+    """Of a topic that was deleted. What was committed since there is another of its name stays."""
+    if broker.groups is None:
+        return
+    namesake = await broker.stores.ledger.topic(topic.name)
+    before = namesake.created_at if namesake else broker.stores.clock.now_ms() + 1
+    await broker.stores.insist(broker.groups.forget_topic, topic.name, before)

@@ -1,10 +1,11 @@
-"""The server's background work: retention, and burying the topics that were deleted."""
+"""The server's background work: retention, and forgetting deleted topics and old offsets."""
 
 import asyncio
 import logging
 
 from samsa.handlers.broker import Broker
 from samsa.handlers.configs import number
+from samsa.handlers.offsets import forget_expired, forget_offsets
 from samsa.log.retain import FOR_EVER, Retention
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
 
@@ -31,8 +32,12 @@ async def tend(broker: Broker) -> None:
                 event(log, logging.INFO, "retention put off", topic=topic.name, why=error)
             await asyncio.sleep(0)
     for topic in await broker.stores.ledger.doomed_topics():
+        await forget_offsets(broker, topic)
         await broker.log.retainer.bury(topic)
         event(log, logging.INFO, "topic buried", topic=topic.name, id=topic.id)
+    gone = await forget_expired(broker)
+    if gone:
+        event(log, logging.INFO, "empty groups forgotten", groups=gone)
 
 
 async def tend_for_ever(broker: Broker, every_s: float) -> None:

@@ -1,0 +1,54 @@
+"""ListGroups (key 16).
+
+Behaviour: every group that has members or offsets. States and types are compared without regard to
+case, as Kafka does.
+
+Versions: 4+ tell and filter by state, 5+ by type.
+"""
+
+from typing import Any
+
+from samsa.groups import Listed, listed
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages.list_groups import GROUP, RESPONSE
+
+from .broker import Broker, Context, handles
+from .group_errors import UNAVAILABLE
+
+ONLY_OFFSETS = Listed("Empty", "classic", "")
+
+
+@handles(ApiKey.LIST_GROUPS)
+async def list_groups(request: Any, context: Context, broker: Broker) -> Any:
+    states = {state.lower() for state in request.states_filter}
+    types = {kind.lower() for kind in request.types_filter}
+    try:
+        seen = [
+            (group_id, await _listed(group_id, broker))
+            for group_id in await broker.stores.insist(broker.coordinator.groups.group_ids)
+        ]
+    except Unavailable:
+        return RESPONSE(error_code=UNAVAILABLE)
+    return RESPONSE(
+        groups=[
+            GROUP(
+                group_id=group_id,
+                protocol_type=each.protocol_type,
+                group_state=each.state,
+                group_type=each.kind,
+            )
+            for group_id, each in seen
+            if each
+            and (not states or each.state.lower() in states)
+            and (not types or each.kind.lower() in types)
+        ]
+    )
+
+
+async def _listed(group_id: str, broker: Broker) -> Listed | None:
+    group, _ = await broker.coordinator.look(group_id)
+    now = broker.stores.clock.now_ms()
+    if group is not None:
+        return listed(group, now)
+    return ONLY_OFFSETS if await broker.coordinator.groups.offsets(group_id, now) else None

@@ -1,0 +1,59 @@
+"""OffsetDelete (key 47).
+
+Behaviour: offsets of topics to which no member of the group subscribes. Deleting what was never
+committed is no error.
+"""
+
+from typing import Any
+
+from samsa.groups import Group, may_delete
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.offset_delete import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+
+from .broker import Broker, Context, handles
+from .catalog import partition_of
+from .group_errors import UNAVAILABLE, code_of
+
+FINAL = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NON_EMPTY_GROUP)
+"""Refusals of the whole request."""
+
+
+@handles(ApiKey.OFFSET_DELETE)
+async def offset_delete(request: Any, context: Context, broker: Broker) -> Any:
+    groups, now = broker.coordinator.groups, broker.stores.clock.now_ms()
+    try:
+        group, _ = await broker.coordinator.look(request.group_id)
+        known = group is not None or bool(await groups.offsets(request.group_id, now))
+        topics = [await _topic(asked, group, known, now, broker) for asked in request.topics]
+        for code in FINAL:
+            if any(p.error_code == code for topic in topics for p in topic.partitions):
+                return RESPONSE(error_code=code)
+        if not known:
+            return RESPONSE(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
+        await broker.stores.insist(groups.delete_offsets, request.group_id, _granted(topics))
+    except Unavailable:
+        return RESPONSE(error_code=UNAVAILABLE)
+    return RESPONSE(topics=topics)
+
+
+async def _topic(asked: Any, group: Group | None, known: bool, now: int, broker: Broker) -> Any:
+    topic = await broker.catalog.named(asked.name)
+    refused = may_delete(group, asked.name, now) if group is not None or not known else None
+    rows = []
+    for partition in asked.partitions:
+        code = code_of(refused)
+        if topic is None or partition_of(topic, partition.partition_index) is None:
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        rows.append(PARTITION_RESPONSE(partition_index=partition.partition_index, error_code=code))
+    return TOPIC_RESPONSE(name=asked.name, partitions=rows)
+
+
+def _granted(topics: list[Any]) -> list[tuple[str, int]]:
+    return [
+        (topic.name, partition.partition_index)
+        for topic in topics
+        for partition in topic.partitions
+        if partition.error_code == ErrorCode.NONE
+    ]

@@ -1,0 +1,82 @@
+"""ConsumerGroupHeartbeat (key 68): the consumer protocol (KIP-848).
+
+Behaviour: a member says what it subscribes to and what it has, and is led towards what the
+coordinator assigns to it. Nothing is ever parked. At most one read and one write; topics are looked
+up once a second.
+
+Versions: 0 has its member id made here. 1 makes it itself, and may subscribe by regular expression.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from samsa.groups import ConsumerBeaten, ConsumerHeartbeat
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.consumer_group_heartbeat import ASSIGNMENT, RESPONSE, TOPIC_PARTITIONS
+
+from .broker import Broker, Context, handles
+from .group_errors import UNAVAILABLE, code_of
+
+FIRST_WITH_OWN_ID = 1
+
+
+@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
+async def consumer_group_heartbeat(request: Any, context: Context, broker: Broker) -> Any:
+    if not request.group_id:
+        return RESPONSE(
+            error_code=ErrorCode.INVALID_REQUEST, error_message="GroupId can't be empty."
+        )
+    try:
+        beat = _beat(request, context, broker)
+        beaten = await broker.coordinator.ask(request.group_id, beat)
+    except Unavailable as error:
+        return RESPONSE(error_code=UNAVAILABLE, error_message=str(error))
+    assert isinstance(beaten, ConsumerBeaten)
+    if beaten.error:
+        return RESPONSE(error_code=code_of(beaten.error), error_message=beaten.error.value)
+    return _response(beaten)
+
+
+def _beat(request: Any, context: Context, broker: Broker) -> ConsumerHeartbeat:
+    own_id = context.version >= FIRST_WITH_OWN_ID
+    names, owned = request.subscribed_topic_names, request.topic_partitions
+    return ConsumerHeartbeat(
+        member_id=request.member_id,
+        epoch=request.member_epoch,
+        instance_id=request.instance_id,
+        rack_id=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topics=None if names is None else tuple(names),
+        pattern=request.subscribed_topic_regex,
+        assignor=request.server_assignor,
+        owned=None if owned is None else _partitions(owned),
+        client_id=context.client_id or "",
+        client_host=context.client_host,
+        ticket="" if own_id else broker.coordinator.ticket(request.group_id),
+    )
+
+
+def _partitions(rows: list[Any]) -> frozenset[tuple[UUID, int]]:
+    return frozenset((row.topic_id, number) for row in rows for number in row.partitions)
+
+
+def _response(beaten: ConsumerBeaten) -> Any:
+    assignment = None
+    if beaten.assignment is not None:
+        topics: dict[UUID, list[int]] = {}
+        for topic_id, number in sorted(beaten.assignment):
+            topics.setdefault(topic_id, []).append(number)
+        assignment = ASSIGNMENT(
+            topic_partitions=[
+                TOPIC_PARTITIONS(topic_id=topic_id, partitions=numbers)
+                for topic_id, numbers in topics.items()
+            ]
+        )
+    return RESPONSE(
+        member_id=beaten.member_id,
+        member_epoch=beaten.epoch,
+        heartbeat_interval_ms=beaten.heartbeat_interval_ms,
+        assignment=assignment,
+    )

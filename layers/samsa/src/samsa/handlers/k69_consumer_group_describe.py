@@ -1,0 +1,88 @@
+"""ConsumerGroupDescribe (key 69): groups of the consumer protocol. Others are not found."""
+
+from typing import Any
+from uuid import UUID
+
+from samsa.groups import ConsumerDescribed, DescribedConsumer, consumer_described
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.consumer_group_describe import (
+    ASSIGNMENT,
+    GROUP,
+    MEMBER,
+    RESPONSE,
+    TOPIC_PARTITIONS,
+)
+
+from .broker import Broker, Context, handles
+from .group_errors import UNAVAILABLE
+
+CLASSIC, CONSUMER = 0, 1
+
+
+@handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
+async def consumer_group_describe(request: Any, context: Context, broker: Broker) -> Any:
+    return RESPONSE(groups=[await _group(group_id, broker) for group_id in request.group_ids])
+
+
+async def _group(group_id: str, broker: Broker) -> Any:
+    if not group_id:
+        return GROUP(group_id=group_id, error_code=ErrorCode.INVALID_GROUP_ID)
+    try:
+        group, _ = await broker.coordinator.look(group_id)
+    except Unavailable as error:
+        return GROUP(group_id=group_id, error_code=UNAVAILABLE, error_message=str(error))
+    if group is None:
+        return _not_found(group_id, f"Group {group_id} not found.")
+    now, settings = broker.stores.clock.now_ms(), broker.coordinator.settings
+    seen = consumer_described(group, now, settings)
+    if seen is None:
+        return _not_found(group_id, f"Group {group_id} is not a consumer group.")
+    return _shown(group_id, seen)
+
+
+def _not_found(group_id: str, message: str) -> Any:
+    return GROUP(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
+
+
+def _shown(group_id: str, seen: ConsumerDescribed) -> Any:
+    names = {info.id: name for name, info in seen.topics.items()}
+    return GROUP(
+        group_id=group_id,
+        group_state=seen.state,
+        group_epoch=seen.epoch,
+        assignment_epoch=seen.assignment_epoch,
+        assignor_name=seen.assignor,
+        members=[_member(member, names) for member in seen.members],
+    )
+
+
+def _member(member: DescribedConsumer, names: dict[UUID, str]) -> Any:
+    return MEMBER(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        member_epoch=member.epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=list(member.topics),
+        subscribed_topic_regex=member.pattern or None,
+        assignment=_assignment(member.assigned, names),
+        target_assignment=_assignment(member.target, names),
+        member_type=CLASSIC if member.is_classic else CONSUMER,
+    )
+
+
+def _assignment(partitions: frozenset[tuple[UUID, int]], names: dict[UUID, str]) -> Any:
+    """What is still assigned of a topic that is gone has no name any more."""
+    topics: dict[UUID, list[int]] = {}
+    for topic_id, number in sorted(partitions):
+        if topic_id in names:
+            topics.setdefault(topic_id, []).append(number)
+    return ASSIGNMENT(
+        topic_partitions=[
+            TOPIC_PARTITIONS(topic_id=topic_id, topic_name=names[topic_id], partitions=numbers)
+            for topic_id, numbers in topics.items()
+        ]
+    )
