@@ -153,7 +153,7 @@ class Coordinator:
             isinstance(request, Join) and isinstance(group, ConsumerGroup)
         ):
             now = self._stores.clock.now_ms()
-            known = await self._stores.insist(self._topics.at, now)
+            known = await self._stores.insist(self._topics.at, now, _subscribes(request))
             matches = known.matches(patterns_of(group, request))
             return request._replace(known=known.topics, matches=matches)
         return request
@@ -180,3 +180,9 @@ class Coordinator:
 
     async def drain(self) -> None:
         await self._background.drain()
+
+
+def _subscribes(request: ConsumerHeartbeat | Join) -> bool:
+    if isinstance(request, Join):
+        return not request.again
+    return request.topics is not None or request.pattern is not None

@@ -1,7 +1,8 @@
 """Every topic by name, for groups whose partitions the coordinator assigns.
 
 They are looked up once a second, however many members there are: a new topic, or a new partition,
-is assigned with the first heartbeat after that.
+is assigned with the first heartbeat after that. Only who says what it subscribes to has them looked
+up at once: it may have made the topic just before.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -37,8 +38,8 @@ class KnownTopics:
         self._until = 0
         self._snapshot = Snapshot(())
 
-    async def at(self, now_ms: int) -> Snapshot:
-        if self._until <= now_ms:
+    async def at(self, now_ms: int, fresh: bool = False) -> Snapshot:
+        if fresh or self._until <= now_ms:
             self._snapshot = Snapshot(await self._look_up())
             self._until = now_ms + REMEMBER_MS
         return self._snapshot
