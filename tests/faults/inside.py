@@ -6,11 +6,12 @@ from typing import Any
 
 from server.talk import NOW
 
-from samsa.handlers.broker import Broker, Held, Later
+from samsa.groups import Settings
+from samsa.handlers.broker import Broker, Held, Later, Rules
 from samsa.handlers.dispatch import answer
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Ledger, Objects
+from samsa.ports import Groups, Ledger, Objects
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_request, request_frame
 
@@ -32,10 +33,17 @@ class TurnedClock:
         self._now_ms += ms
 
 
-def a_broker(ledger: Ledger, objects: Objects, clock: TurnedClock, **limits: int) -> Broker:
+def a_broker(
+    ledger: Ledger,
+    objects: Objects,
+    clock: TurnedClock,
+    groups: Groups | None = None,
+    **limits: int,
+) -> Broker:
     wakeups = LocalWakeups(f"127.0.0.1|{next(nonces)}")
     stores = Stores(ledger, objects, clock, wakeups, lambda: f"n{next(nonces)}", Limits(**limits))
-    return Broker(stores, "cluster")
+    rules = Rules(groups=Settings(initial_rebalance_delay_ms=0))
+    return Broker(stores, "cluster", rules, groups=groups)
 
 
 async def ask(broker: Broker, key: ApiKey, version: int, row: Any) -> Any:
