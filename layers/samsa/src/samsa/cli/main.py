@@ -4,6 +4,7 @@ samsa up                          start a broker on 127.0.0.1:9092
 samsa topics create orders        make a topic
 echo hello | samsa produce orders write to it
 samsa consume orders              read it from the beginning
+samsa groups describe billing     how far a consumer group has come
 """
 
 import argparse
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from samsa import __version__
-from samsa.cli import consume, produce, topics, up
+from samsa.cli import consume, groups, produce, topics, up
 from samsa.cli.client import ClientError
 
 
@@ -23,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"samsa {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (up, topics, produce, consume):
+    for module in (up, topics, groups, produce, consume):
         module.add_to(commands)
     return root
 

@@ -1,0 +1,69 @@
+"""samsa groups: list and describe consumer groups, reset their offsets, delete them."""
+
+import argparse
+from typing import Any
+
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages import delete_groups, list_groups
+
+from . import group_lag, group_reset
+from .client import Client, check
+from .options import add_bootstrap
+
+DESCRIBE = """
+One line for each partition that the group has committed or is assigned: the offset that it goes on
+from, the end of the partition, how far behind it is (its lag), and which member reads it.
+"""
+RESET = """
+Set the offsets from which a group goes on. The group must have no members. Without --execute this
+only shows what would be done.
+"""
+EXAMPLES = """
+examples:
+  samsa groups reset-offsets billing --topic orders --to-earliest
+  samsa groups reset-offsets billing --topic orders:0,2 --to-offset 1200 --execute
+  samsa groups reset-offsets billing --all-topics --to-datetime 2026-01-31T12:00:00 --execute
+  samsa groups reset-offsets billing --all-topics --shift-by -10 --execute
+"""
+
+
+def add_to(commands: Any) -> None:
+    groups = commands.add_parser("groups", help="list, describe, reset and delete consumer groups")
+    actions = groups.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="one line per group: name, state, protocol")
+    listing.set_defaults(run=list_all)
+    describe = actions.add_parser(
+        "describe", help="a group's members, offsets and lag", description=DESCRIBE
+    )
+    describe.add_argument("group")
+    describe.set_defaults(run=group_lag.describe_one)
+    reset = actions.add_parser(
+        "reset-offsets",
+        help="make a group go on from elsewhere",
+        description=RESET,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    group_reset.add_arguments(reset)
+    reset.set_defaults(run=group_reset.reset_offsets)
+    delete = actions.add_parser("delete", help="delete groups without members, and their offsets")
+    delete.add_argument("group", nargs="+")
+    delete.set_defaults(run=delete_some)
+    for action in (listing, describe, reset, delete):
+        add_bootstrap(action)
+
+
+def list_all(given: argparse.Namespace) -> int:
+    answer = Client(given.bootstrap).ask(ApiKey.LIST_GROUPS, list_groups.REQUEST())
+    check(answer.error_code, None, "groups")
+    for group in answer.groups:
+        print(f"{group.group_id}\t{group.group_state}\t{group.group_type}")
+    return 0
+
+
+def delete_some(given: argparse.Namespace) -> int:
+    row = delete_groups.REQUEST(groups_names=given.group)
+    for result in Client(given.bootstrap).ask(ApiKey.DELETE_GROUPS, row).results:
+        check(result.error_code, None, f"group {result.group_id!r}")
+        print(f"deleted {result.group_id}")
+    return 0
