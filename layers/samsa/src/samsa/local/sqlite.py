@@ -111,6 +111,7 @@ class SqliteLedger:
             check_same_thread=False,
             cached_statements=256,
         )
+        self._db.execute("PRAGMA page_size=1024")
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
         self._db.execute("PRAGMA wal_autocheckpoint=0")
