@@ -1,0 +1,42 @@
+"""A member of a group: BOOTSTRAP GROUP TOPIC [SETTING=VALUE ...]. Prints where each record was."""
+
+import signal
+import sys
+
+from kafka import KafkaConsumer
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyPartitionAssignor
+from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+
+bootstrap, group, topic, *settings = sys.argv[1:]
+ASSIGNORS = {
+    "cooperative-sticky": CooperativeStickyPartitionAssignor,
+    "roundrobin": RoundRobinPartitionAssignor,
+}
+running = True
+
+
+def stop(*_: object) -> None:
+    global running
+    running = False
+
+
+def value_of(name: str, text: str) -> object:
+    if name == "partition_assignment_strategy":
+        return [ASSIGNORS[text]]
+    return int(text) if text.isdigit() else text
+
+
+signal.signal(signal.SIGTERM, stop)
+named = (setting.split("=", 1) for setting in settings)
+consumer = KafkaConsumer(
+    topic,
+    bootstrap_servers=bootstrap,
+    group_id=group,
+    auto_offset_reset="earliest",
+    **{name: value_of(name, text) for name, text in named},
+)
+while running:
+    for messages in consumer.poll(timeout_ms=100).values():
+        for message in messages:
+            print(message.partition, message.offset, flush=True)
+consumer.close()
