@@ -3,7 +3,8 @@
 Behaviour: every partition is appended on its own and answers on its own; one bad batch never spoils
 its neighbours. acks=0 gets no reply at all. acks=1 and acks=-1 mean the same: stored. The request
 is checked and queued before the next one of its connection is looked at, so that order of requests
-is order in the log; its answer comes when the log's does.
+is order in the log; its answer comes when the log's does. Where a topic has LogAppendTime, a batch
+gets the broker's time as it comes.
 
 Versions: 0-2 carry message sets, converted to a v2 batch on the way in. 3+ carry RecordBatch v2 and
 are stored as they came. 13 names topics by id.
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from samsa.log.admit import Outcome, Refusal
 from samsa.log.layout import Batch
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
-from samsa.records.batch import BatchHeader, validate
+from samsa.records.batch import BatchHeader, stamp, validate
 from samsa.records.errors import CorruptBatch, InvalidRecord, RecordError, UnsupportedCodec
 from samsa.records.legacy import is_legacy, to_batch
 from samsa.wire.apis import ApiKey
@@ -28,6 +29,8 @@ from .configs import Refused, number
 from .resolve import topic_of
 
 ACKS = (-1, 0, 1)
+LOG_APPEND_TIME = "LogAppendTime"
+PRODUCERS_TIME = -1
 FIRST_WITH_BATCHES = 3
 
 _REFUSALS = {
@@ -49,6 +52,8 @@ class Pending(NamedTuple):
     topic: Any
     number: int
     result: "asyncio.Future[Outcome] | Refused"
+    appended_at: int
+    """Its time, if that is the broker's to give, else −1."""
 
 
 @handles(ApiKey.PRODUCE)
@@ -58,9 +63,10 @@ async def produce(request: Any, context: Context, broker: Broker) -> Later:
     pending: list[Pending] = []
     for topic in request.topic_data:
         found = await _topic(topic, context, broker, deadline)
+        appended_at = _append_time(found, broker)
         for entry in topic.partition_data:
-            result = _begin(request, entry, found, context, broker)
-            pending.append(Pending(topic, entry.index, result))
+            result = _begin(request, entry, found, appended_at, context, broker)
+            pending.append(Pending(topic, entry.index, result, appended_at))
     under_way = [p.result for p in pending if isinstance(p.result, asyncio.Future)]
     left_s = None if deadline is None else max(0.0, deadline - now())
     return Later(lambda: _response(request, pending), under_way, left_s)
@@ -84,14 +90,29 @@ async def _topic(
         return broker.catalog.last_seen(key) or Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
 
 
+def _append_time(topic: Topic | Refused, broker: Broker) -> int:
+    if isinstance(topic, Refused) or not topic.configs:
+        return PRODUCERS_TIME
+    kind = topic.configs.get("message.timestamp.type", "").strip()
+    return broker.stores.clock.now_ms() if kind == LOG_APPEND_TIME else PRODUCERS_TIME
+
+
 def _begin(
-    request: Any, entry: Any, topic: Topic | Refused, context: Context, broker: Broker
+    request: Any,
+    entry: Any,
+    topic: Topic | Refused,
+    appended_at: int,
+    context: Context,
+    broker: Broker,
 ) -> "asyncio.Future[Outcome] | Refused":
     if isinstance(topic, Refused):
         return topic
     try:
         partition = _partition(request, topic, entry.index)
-        return broker.log.append(partition, _batch(entry.records, topic, context, broker))
+        batch = _batch(entry.records, topic, context, broker)
+        if appended_at != PRODUCERS_TIME:
+            batch = batch._replace(header=stamp(batch.data, 0, appended_at))
+        return broker.log.append(partition, batch)
     except Refused as refused:
         return refused.with_traceback(None)  # which would hold on to the request's memory
     except RecordError as error:
@@ -163,7 +184,10 @@ def _partition_response(one: Pending) -> Any:
             error_message=outcome.message,
         )
     return PARTITION_RESPONSE(
-        index=one.number, base_offset=outcome.offset, log_start_offset=outcome.log_start
+        index=one.number,
+        base_offset=outcome.offset,
+        log_append_time_ms=one.appended_at,
+        log_start_offset=outcome.log_start,
     )
 
 

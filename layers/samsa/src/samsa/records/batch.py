@@ -13,6 +13,7 @@ from samsa.records.errors import CorruptBatch, InvalidRecord
 from samsa.records.header import (
     CONTROL,
     HEADER_SIZE,
+    LOG_APPEND_TIME,
     LOG_OVERHEAD,
     MAGIC,
     BatchHeader,
@@ -29,6 +30,7 @@ __all__ = [
     "is_filler",
     "read_header",
     "seal",
+    "stamp",
     "validate",
 ]
 
@@ -71,6 +73,18 @@ def assign(buffer: memoryview, position: int, base_offset: int, leader_epoch: in
     """Give a batch its place in the log, where it lies."""
     _BASE_OFFSET.pack_into(buffer, position, base_offset)
     _LEADER_EPOCH.pack_into(buffer, position + LOG_OVERHEAD, leader_epoch)
+
+
+def stamp(buffer: memoryview, position: int, timestamp: int) -> BatchHeader:
+    """Give a batch the broker's time, where it lies: all of its records have it then."""
+    header = read_header(buffer, position)
+    header = header._replace(
+        attributes=header.attributes | LOG_APPEND_TIME, max_timestamp=timestamp
+    )
+    _AFTER_CRC.pack_into(buffer, position + CRC_START, *header[5:])
+    crc = crc32c(buffer[position + CRC_START : position + header.size])
+    _CRC.pack_into(buffer, position + CRC_START - _CRC.size, crc)
+    return header._replace(crc=crc)
 
 
 def seal(header: BatchHeader, payload: bytes = b"") -> bytes:
