@@ -131,6 +131,23 @@ def test_a_producer_goes_on_after_its_records_were_deleted(peer: Peer, topic: st
     assert values(everything(peer, topic, offset=1)) == [b"b"]
 
 
+def test_a_producer_whose_last_batch_is_gone_is_told_to_begin_anew(tmp_path: Path) -> None:
+    """To a process that did not see the batch stored, nobody can tell any more."""
+    with a_samsa(tmp_path) as samsa:
+        with samsa.peer() as peer:
+            producer = {"producer_id": new_producer_id(peer), "producer_epoch": 0}
+            append(peer, "t", batch(b"a", base_sequence=0, **producer))
+            delete_before(peer, "t", UP_TO_THE_END)
+        samsa.kill()
+        samsa.again()
+        with samsa.peer() as peer:
+            told = append(peer, "t", batch(b"b", base_sequence=1, **producer))
+            assert ErrorCode(told.error_code) is ErrorCode.UNKNOWN_PRODUCER_ID
+            assert told.log_start_offset != -1
+            anew = {**producer, "producer_epoch": 1}
+            assert append(peer, "t", batch(b"b", base_sequence=0, **anew)).base_offset == 1
+
+
 def test_a_start_stays_when_the_process_is_killed_and_other_processes_see_it(
     tmp_path: Path,
 ) -> None:

@@ -181,6 +181,9 @@ def _partition_response(one: Pending) -> Any:
             index=one.number,
             error_code=outcome.code,
             base_offset=-1,
+            # Java's producer takes −1 for "ask again", and would, until its time is up; on any
+            # other start it begins a new epoch.
+            log_start_offset=0 if outcome.code is ErrorCode.UNKNOWN_PRODUCER_ID else -1,
             error_message=outcome.message,
         )
     return PARTITION_RESPONSE(
