@@ -25,7 +25,7 @@ from .classic_draft import Draft
 from .classic_state import NEVER, Member, Stage, State
 from .errors import GroupError
 from .replies import Beaten, Joined, JoinedMember, Left, LeftMember, Parked, Synced
-from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Leaving, Sync
+from .requests import Heartbeat, Join, Leave, Leaving, Sync
 
 Answer: TypeAlias = Joined | Synced | Beaten | Left | Parked
 
@@ -79,7 +79,7 @@ def join(draft: Draft, request: Join) -> Answer:
     timeout = request.session_timeout_ms
     if not limits.min_session_timeout_ms <= timeout <= limits.max_session_timeout_ms:
         return Joined(GroupError.INVALID_SESSION_TIMEOUT, request.member_id)
-    member_id = asker(request)
+    member_id = request.member_id or fresh_id(request)
     member = draft.members.get(member_id)
     if member and member.ticket == request.ticket:
         return happen(draft, LookAgain(member_id, request))
@@ -90,12 +90,6 @@ def join(draft: Draft, request: Join) -> Answer:
     if not draft.supports(request.protocol_type, request.protocols):
         return Joined(GroupError.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
     return _join_known(draft, request) if request.member_id else _join_unknown(draft, request)
-
-
-def asker(request: Join | Sync | Heartbeat | Leave | ConsumerHeartbeat) -> str:
-    if isinstance(request, Join):
-        return request.member_id or fresh_id(request)
-    return "" if isinstance(request, Leave) else request.member_id
 
 
 def fresh_id(request: Join) -> str:
@@ -281,6 +275,7 @@ def replace_quietly(draft: Draft, event: Replacement) -> Answer:
 
 
 def tell(draft: Draft, event: Rejoin | LookAgain) -> Answer:
+    draft.hear(event.member_id)
     return _joined(draft, event.member_id)
 
 
@@ -456,8 +451,8 @@ def _assign(draft: Draft, request: Sync) -> Answer:
 def take_assignment(draft: Draft, request: Sync) -> Answer:
     member = draft.members[request.member_id]
     if member.stage is not Stage.SETTLED:
-        end = draft.session_end(member)
-        draft.change(request.member_id, stage=Stage.SETTLED, deadline_ms=end)
+        draft.change(request.member_id, stage=Stage.SETTLED)
+    draft.hear(request.member_id)
     if not draft.in_stage(Stage.JOINED):
         draft.phase_ends_ms = NEVER
     return Synced(None, member.assignment, draft.protocol_type, draft.protocol)

@@ -52,11 +52,10 @@ def pack(group: ConsumerGroup) -> bytes:
 
 
 def _collect(group: ConsumerGroup) -> _Ids:
-    found: dict[UUID, int] = {}
-    for partitions in _all_partitions(group):
-        for topic, _ in partitions:
-            found.setdefault(topic, len(found))
-    return _Ids(list(found), found)
+    """In order, so that equal groups are equal bytes."""
+    found = {topic for partitions in _all_partitions(group) for topic, _ in partitions}
+    ordered = sorted(found, key=lambda topic: topic.int)
+    return _Ids(ordered, {topic: number for number, topic in enumerate(ordered)})
 
 
 def _all_partitions(group: ConsumerGroup) -> Iterable[Partitions]:

@@ -2,7 +2,7 @@
 is now (see `expire`), and answered as Kafka does. None means yes.
 """
 
-from .classic_state import ClassicGroup, State
+from .classic_state import NEVER, ClassicGroup, State
 from .consumer_state import ConsumerGroup
 from .embedded import PROTOCOL_TYPE, Malformed, read_topics
 from .errors import GroupError
@@ -24,7 +24,7 @@ def may_commit(
     if generation < 0 and current.is_empty:
         return None
     if isinstance(current, ConsumerGroup):
-        return _why_stale(current, member_id, generation)
+        return _why_stale(current, member_id, generation) or _why_early(current, member_id)
     return _why_fenced(current, member_id, instance_id, generation)
 
 
@@ -47,6 +47,13 @@ def _why_stale(group: ConsumerGroup, member_id: str, epoch: int) -> GroupError |
     if member.epoch == epoch:
         return None
     return GroupError.ILLEGAL_GENERATION if member.classic else GroupError.STALE_MEMBER_EPOCH
+
+
+def _why_early(group: ConsumerGroup, member_id: str) -> GroupError | None:
+    """A classic member that has joined and does not know its assignment yet: what it commits may be
+    another's by now. Kafka lets it."""
+    side = group.members[member_id].classic
+    return GroupError.REBALANCE_IN_PROGRESS if side and side.sync_by_ms != NEVER else None
 
 
 def _why_fenced(

@@ -42,7 +42,7 @@ def step(group: Group | None, request: Request, now_ms: int, settings: Settings 
     after = _settled(after, now_ms, settings)
     if after is group:
         return Step(group, answer)
-    return Step(after, answer, _answered(group, after, classic.asker(request)))
+    return Step(after, answer, _answered(group, after))
 
 
 def expire(group: Group, now_ms: int, settings: Settings = DEFAULTS) -> Group:
@@ -153,14 +153,14 @@ def _settled(group: G, now_ms: int, settings: Settings) -> G | ClassicGroup:
     return group
 
 
-def _answered(before: Group | None, after: Group | None, asker: str) -> frozenset[str]:
-    """Who waited and need not, but for the one who is being answered."""
+def _answered(before: Group | None, after: Group | None) -> frozenset[str]:
+    """Who waited and need not. The member that asks may be among them: it may wait elsewhere."""
     if not isinstance(before, ClassicGroup):
         return frozenset()
     still = after.members if isinstance(after, ClassicGroup) else {}
     free = set()
     for member_id, member in before.members.items():
-        if member.is_parked and member_id != asker:
+        if member.is_parked:
             now = still.get(member_id)
             if now is None or not now.is_parked:
                 free.add(member.waiter)
