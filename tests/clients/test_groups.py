@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from clients.adapters.confluent import Confluent
@@ -57,10 +58,18 @@ class Group:
         return {place for member in self.members for place in member.seen}
 
     def is_shared(self, members: int, within: float = SOON) -> bool:
-        return eventually(lambda: self.watch.shared_by(members, PARTITIONS), within)
+        return self._eventually(lambda: self.watch.shared_by(members, PARTITIONS), within)
 
     def has_seen(self, places: set[Place], within: float = SOON) -> bool:
-        return eventually(lambda: places <= self.seen(), within)
+        return self._eventually(lambda: places <= self.seen(), within)
+
+    def _eventually(self, ask: Callable[[], bool], within: float) -> bool:
+        return eventually(ask, within) or self._fail()
+
+    def _fail(self) -> NoReturn:
+        state, said = self.watch.state(), self.log.read_text()[-2000:]
+        seen = [len(member.seen) for member in self.members]
+        pytest.fail(f"the group is {state}; its members saw {seen} records and said:\n{said}")
 
     def end(self) -> None:
         for member in self.members:
@@ -98,24 +107,24 @@ def test_a_member_reads_everything_and_the_next_goes_on_from_there(group: Group)
 @pytest.mark.parametrize("name", KINDS)
 def test_members_share_the_partitions_and_take_over_from_who_leaves(group: Group):
     first, *_ = group.join(3)
-    assert group.is_shared(3), group.watch.state()
+    assert group.is_shared(3)
     assert group.has_seen(group.write(3))
     everything = [place for member in group.members for place in member.seen]
     assert len(everything) == len(set(everything)), "a record was read twice"
     assert all(member.seen for member in group.members)
     first.leave()
-    assert group.is_shared(2), group.watch.state()
+    assert group.is_shared(2)
     assert group.has_seen(group.write(3))
 
 
 @pytest.mark.parametrize("name", CLASSIC)
 def test_a_killed_members_partitions_are_read_by_the_others(group: Group):
     group.join(2, group.kind.session)
-    assert group.is_shared(2), group.watch.state()
+    assert group.is_shared(2)
     assert group.has_seen(group.write(2))
     group.members[0].kill()
     written = group.write(3)
-    assert group.is_shared(1, LATER), group.watch.state()
+    assert group.is_shared(1, LATER)
     assert group.has_seen(written)
     assert set(group.members[1].seen) >= written
     assert group.seen() == group.written

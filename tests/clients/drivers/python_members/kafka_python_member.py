@@ -4,12 +4,12 @@ import signal
 import sys
 
 from kafka import KafkaConsumer
-from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyPartitionAssignor
+from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 
 bootstrap, group, topic, *settings = sys.argv[1:]
 ASSIGNORS = {
-    "cooperative-sticky": CooperativeStickyPartitionAssignor,
+    "cooperative-sticky": CooperativeStickyAssignor,
     "roundrobin": RoundRobinPartitionAssignor,
 }
 running = True
