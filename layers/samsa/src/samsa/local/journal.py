@@ -49,7 +49,7 @@ class SqliteJournal:
     ) -> Journaled:
         self.calls["append"] += 1
         place = await self._write(partition, extent, parts)
-        placed = extent._replace(key=place.pack.key, start=place.start)
+        placed = Extent(*extent[:5], place.pack.key, extent.marks, extent.records, place.start)
         try:
             done: Journaled = await self._ledger.append(partition, placed, claims)
         except UnknownPartition:

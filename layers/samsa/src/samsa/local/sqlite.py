@@ -160,23 +160,18 @@ class SqliteLedger:
         except sqlite3.OperationalError:
             return Journaled(self._head(partition), False)  # another process is busy
         try:
-            head = self._take(partition, extent)
-            lost = tuple(claim.producer_id for claim in claims if not self._claim(partition, claim))
-            if head is None or lost:
+            where = (extent.end, partition.topic_id.bytes, partition.number, extent.base)
+            rows = self._db.execute(APPEND, where).fetchall()
+            lost = [claim.producer_id for claim in claims if not self._claim(partition, claim)]
+            if not rows or lost:
                 self._db.execute("ROLLBACK")
-                return Journaled(self._head(partition), False, lost)
+                return Journaled(self._head(partition), False, tuple(lost))
             self._insert_extent(partition, extent)
             self._db.execute("COMMIT")
         except BaseException:
             self._db.rollback()
             raise
-        return Journaled(head, True)
-
-    def _take(self, partition: Partition, extent: Extent) -> Head | None:
-        """The offsets of an extent, if they are the next ones."""
-        where = (partition.topic_id.bytes, partition.number)
-        rows = self._db.execute(APPEND, (extent.end, *where, extent.base)).fetchall()
-        return row_to_head(rows[0]) if rows else None
+        return Journaled(row_to_head(rows[0]), True)
 
     @ledger_call
     def holds(self, partition: Partition, key: str, offset: int) -> bool:

@@ -8,8 +8,11 @@ that was taken is on lease until its handler is done with it; nothing is moved w
       leased or done      unread            room
 """
 
+import struct
+
 from samsa.wire.errors import DecodeError
 
+_SIZE = struct.Struct(">i")
 SMALL = 16 * 1024
 READ_AHEAD = 4 * 1024 * 1024
 PREFIX = 4
@@ -41,6 +44,10 @@ class ReceiveBuffer:
     def idle(self) -> bool:
         return self.leases == 0 and self.unread == 0
 
+    @property
+    def is_full(self) -> bool:
+        return self._end == len(self._view)
+
     def room(self) -> memoryview:
         """Where the next bytes go; empty if a lease must end or the buffer must grow first."""
         return self._view[self._end :]
@@ -52,7 +59,7 @@ class ReceiveBuffer:
         """The size that the next frame announces. Raises DecodeError if it is out of bounds."""
         if self._end - self._start < PREFIX:
             return None
-        size = int.from_bytes(self._view[self._start : self._start + PREFIX], "big", signed=True)
+        size: int = _SIZE.unpack_from(self._view, self._start)[0]
         if not 0 <= size <= self._max_frame:
             raise DecodeError(f"a frame of {size} bytes; the limit is {self._max_frame}")
         return size

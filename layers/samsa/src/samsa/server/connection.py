@@ -121,8 +121,10 @@ class Connection:
                 return frame
             if self._ended or self._server.closing:
                 return None
-            await self._make_room()
-            self._read_on()
+            if self._buffer.is_full:
+                await self._make_room()
+            if not self._reading:
+                self._read_on()
             await self._more()
 
     async def _make_room(self) -> None:

@@ -28,13 +28,24 @@ class Sender:
         self.sent = 0
 
     def write(self, segments: Sequence[Piece]) -> None:
+        if len(segments) == 1 and not self._queue and isinstance(segments[0], bytes):
+            segments = self._send_now(segments[0])
         for segment in segments:
             if isinstance(segment, FileRange):
                 self._queue.append(segment)
             elif len(segment):
                 self._queue.append(memoryview(segment))
-        if not self._waits_for_socket:
+        if self._queue and not self._waits_for_socket:
             self._pump()
+
+    def _send_now(self, segment: bytes) -> list[Piece]:
+        """The usual answer is short and leaves at once. Returns what did not."""
+        try:
+            count = self._socket.send(segment)
+        except OSError:
+            count = 0  # whatever it is, it comes again when the rest is sent
+        self.sent += count
+        return [] if count == len(segment) else [memoryview(segment)[count:]]
 
     @property
     def empty(self) -> bool:
