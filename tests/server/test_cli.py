@@ -73,6 +73,71 @@ def test_a_topic_gets_the_configs_that_were_given(shell: Shell, new_name: str) -
     assert "max.message.bytes=1000" in said
 
 
+def test_configs_are_set_shown_and_deleted(shell: Shell, topic: str) -> None:
+    limit, age = "max.message.bytes=1000", "retention.ms=5000000"
+    assert shell("topics", "alter", topic, "--config", limit, "--config", age) == (
+        f"altered {topic}\n"
+    )
+    described = shell("topics", "describe", topic).splitlines()
+    assert described[2:] == [f"  config {limit}", f"  config {age}"]
+    assert "max.message.bytes=1000" in shell.fails("produce", topic, given="x" * 2_000 + "\n")
+    shell("topics", "alter", topic, "--delete-config", "max.message.bytes")
+    assert shell("topics", "describe", topic).splitlines()[2:] == [f"  config {age}"]
+    shell("produce", topic, given="x" * 2_000 + "\n")
+
+
+def test_a_topic_gets_more_partitions(shell: Shell, topic: str) -> None:
+    assert shell("topics", "add-partitions", topic, "3") == f"{topic} has 3 partition(s)\n"
+    shell("produce", topic, "--partition", "2", given="one\n")
+    assert len(shell("topics", "describe", topic).splitlines()) == 4
+    assert "would not be an increase" in shell.fails("topics", "add-partitions", topic, "2")
+
+
+def test_records_are_deleted_up_to_an_offset_or_all_of_them(shell: Shell, new_name: str) -> None:
+    shell("topics", "create", new_name, "--partitions", "2")
+    for number in ("0", "1"):
+        shell("produce", new_name, "--partition", number, given="one\ntwo\nthree\n")
+    deleted = shell("topics", "delete-records", new_name, "--partition", "1", "--before", "2")
+    assert deleted == f"{new_name} partition 1 starts at 2\n"
+    described = shell("topics", "describe", new_name).splitlines()
+    assert [line.split("\t")[1:] for line in described[1:3]] == [
+        ["start 0", "end 3", "offsets 3"],
+        ["start 2", "end 3", "offsets 1"],
+    ]
+    assert shell("topics", "delete-records", new_name, "--all").splitlines() == [
+        f"{new_name} partition {number} starts at 3" for number in (0, 1)
+    ]
+    assert shell("consume", new_name, "--until-end") == ""
+
+
+def test_a_change_that_cannot_be_made_is_said_in_one_line(shell: Shell, topic: str) -> None:
+    assert "nothing to change" in shell.fails("topics", "alter", topic)
+    assert "Not a number" in shell.fails("topics", "alter", topic, "--config", "retention.ms=x")
+    assert "does not exist" in shell.fails("topics", "alter", "nowhere", "--config", "flush.ms=1")
+    assert "does not exist" in shell.fails("topics", "add-partitions", "nowhere", "3")
+    out_of_range = shell.fails("topics", "delete-records", topic, "--before", "9")
+    assert "out of range" in out_of_range
+    assert "unknown topic" in shell.fails("topics", "delete-records", "nowhere", "--all")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("topics", "alter", "t", "--config", "retention.ms"),
+        ("topics", "add-partitions", "t", "many"),
+        ("topics", "delete-records", "t"),
+        ("topics", "delete-records", "t", "--all", "--before", "3"),
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused_by_the_parser(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
 def test_what_cannot_be_done_is_said_in_one_line(shell: Shell, topic: str) -> None:
     assert "already exists" in shell.fails("topics", "create", topic)
     assert "unknown topic" in shell.fails("topics", "describe", "nowhere")

@@ -1,19 +1,21 @@
-"""samsa topics: list, create, describe and delete them."""
+"""samsa topics: list, create, describe, change and delete them."""
 
 import argparse
 from typing import Any
 
 from samsa.wire.apis import ApiKey
-from samsa.wire.messages import create_topics, delete_topics, list_offsets
+from samsa.wire.messages import create_topics, delete_topics, describe_configs, list_offsets
 
+from . import topic_changes
 from .client import Client, ClientError, check
-from .options import add_bootstrap
+from .options import add_bootstrap, config_pair
 
 LATEST, EARLIEST = -1, -2
+OF_TOPIC = 1
 
 
 def add_to(commands: Any) -> None:
-    topics = commands.add_parser("topics", help="list, create, describe and delete topics")
+    topics = commands.add_parser("topics", help="list, create, describe, change, delete")
     actions = topics.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="one line per topic")
     listing.set_defaults(run=list_all)
@@ -21,25 +23,20 @@ def add_to(commands: Any) -> None:
     create.add_argument("name")
     create.add_argument("--partitions", type=int, default=-1, metavar="N", help="broker's default")
     create.add_argument(
-        "--config", action="append", default=[], metavar="NAME=VALUE", type=_pair,
+        "--config", action="append", default=[], metavar="NAME=VALUE", type=config_pair,
         help="for example retention.ms=3600000; may be repeated",
     )  # fmt: skip
     create.set_defaults(run=create_one)
-    describe = actions.add_parser("describe", help="a topic's partitions and offsets")
+    describe = actions.add_parser(
+        "describe", help="a topic's partitions, where they start and end, and its own configs"
+    )
     describe.add_argument("name")
     describe.set_defaults(run=describe_one)
     delete = actions.add_parser("delete", help="delete a topic and all that is in it")
     delete.add_argument("name")
     delete.set_defaults(run=delete_one)
-    for action in (listing, create, describe, delete):
+    for action in (listing, create, describe, delete, *topic_changes.add_to(actions)):
         add_bootstrap(action)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
-    return name, value
 
 
 def list_all(given: argparse.Namespace) -> int:
@@ -76,7 +73,19 @@ def describe_one(given: argparse.Namespace) -> int:
     for number in numbers:
         held = ends[number] - starts[number]
         print(f"  partition {number}\tstart {starts[number]}\tend {ends[number]}\toffsets {held}")
+    for name, value in own_configs(client, given.name).items():
+        print(f"  config {name}={value}")
     return 0
+
+
+def own_configs(client: Client, name: str) -> dict[str, str]:
+    asked = describe_configs.RESOURCE(
+        resource_type=topic_changes.TOPIC, resource_name=name, configuration_keys=None
+    )
+    row = describe_configs.REQUEST(resources=[asked])
+    told = client.ask(ApiKey.DESCRIBE_CONFIGS, row).results[0]
+    check(told.error_code, told.error_message, f"topic {name!r}")
+    return {one.name: one.value for one in told.configs if one.config_source == OF_TOPIC}
 
 
 def delete_one(given: argparse.Namespace) -> int:
