@@ -23,6 +23,8 @@ class ConfigType(IntEnum):
 
 Problem: TypeAlias = tuple[str, str] | None
 """The value as it was understood, and what is wrong with it."""
+NAME = "{name}"
+"""Stands in a problem for the config's name."""
 
 
 class Kind(NamedTuple):
@@ -100,7 +102,7 @@ def _replicas(value: str) -> Problem:
     if not listed or _REPLICAS.fullmatch(",".join(listed)):
         return None
     return f"[{', '.join(listed)}]", (
-        "must be the literal '*' or a list of replicas in the following format: "
+        f"{NAME} must be the literal '*' or a list of replicas in the following format: "
         "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
     )
 

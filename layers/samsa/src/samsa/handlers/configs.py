@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from samsa.ports import Topic
 from samsa.wire.errors import ErrorCode
 
+from .config_kinds import NAME
 from .topic_configs import TOPIC_CONFIGS
 
 MAX_NAME = 249
@@ -25,7 +26,7 @@ def check_name(name: str) -> None:
     if not name:
         problem = "is invalid: the empty string is not allowed"
     elif name in (".", ".."):
-        problem = "cannot be '.' or '..'"
+        problem = f"is invalid: '{name}' is not allowed"
     elif len(name) > MAX_NAME:
         problem = f"is invalid: the length of '{name}' is longer than the max allowed length"
         problem += f" {MAX_NAME}"
@@ -45,9 +46,16 @@ def check_configs(configs: Mapping[str, str]) -> None:
         problem = config.kind.problem(value)
         if problem is not None:
             shown, why = problem
+            why = why.replace(NAME, name)
             raise Refused(
                 ErrorCode.INVALID_CONFIG, f"Invalid value {shown} for configuration {name}: {why}"
             )
+    if configs.get("remote.storage.enable", "").strip().lower() == "true":
+        raise Refused(
+            ErrorCode.INVALID_CONFIG,
+            "Tiered Storage functionality is disabled in the broker. "
+            "Topic cannot be configured with remote log storage.",
+        )
 
 
 def number(topic: Topic, name: str) -> int:

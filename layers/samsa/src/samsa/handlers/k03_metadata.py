@@ -18,6 +18,7 @@ from samsa.wire.messages.metadata import BROKER, PARTITION_RESPONSE, RESPONSE, T
 
 from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
 from .configs import Refused
+from .operations import NOT_ASKED, ON_THE_CLUSTER, ON_TOPICS
 
 NO_ID = UUID(int=0)
 
@@ -25,11 +26,18 @@ NO_ID = UUID(int=0)
 @handles(ApiKey.METADATA)
 async def metadata(request: Any, context: Context, broker: Broker) -> Any:
     host, port = context.address
+    topics = await _topics(request, context, broker)
+    if request.include_topic_authorized_operations:
+        for topic in topics:
+            topic.topic_authorized_operations = ON_TOPICS
     return RESPONSE(
         brokers=[BROKER(node_id=NODE_ID, host=host, port=port)],
         cluster_id=broker.cluster_id,
         controller_id=NODE_ID,
-        topics=await _topics(request, context, broker),
+        topics=topics,
+        cluster_authorized_operations=ON_THE_CLUSTER
+        if request.include_cluster_authorized_operations
+        else NOT_ASKED,
     )
 
 

@@ -27,9 +27,10 @@ DEFAULT = -1
 @handles(ApiKey.CREATE_TOPICS)
 async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
     names = Counter(topic.name for topic in request.topics)
+    asked = {topic.name: topic for topic in request.topics}
     return RESPONSE(
         topics=[
-            await _create(topic, names, request.validate_only, broker) for topic in request.topics
+            await _create(topic, names, request.validate_only, broker) for topic in asked.values()
         ]
     )
 

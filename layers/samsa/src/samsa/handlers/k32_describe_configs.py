@@ -44,7 +44,7 @@ def _result(
     resource: Any,
     configs: list[Any],
     code: ErrorCode = ErrorCode.NONE,
-    message: str | None = None,
+    message: str = "",
 ) -> Any:
     return RESULT(
         error_code=code,

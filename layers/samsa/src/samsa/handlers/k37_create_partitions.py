@@ -23,9 +23,10 @@ from .configs import Refused
 @handles(ApiKey.CREATE_PARTITIONS)
 async def create_partitions(request: Any, context: Context, broker: Broker) -> Any:
     names = Counter(topic.name for topic in request.topics)
+    asked = {topic.name: topic for topic in request.topics}
     return RESPONSE(
         results=[
-            await _widen(topic, names, request.validate_only, broker) for topic in request.topics
+            await _widen(topic, names, request.validate_only, broker) for topic in asked.values()
         ]
     )
 

@@ -7,6 +7,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_cluster import BROKER, RESPONSE
 
 from .broker import NODE_ID, Broker, Context, handles
+from .operations import NOT_ASKED, ON_THE_CLUSTER
 
 BROKERS = 1
 
@@ -25,4 +26,7 @@ async def describe_cluster(request: Any, context: Context, broker: Broker) -> An
         cluster_id=broker.cluster_id,
         controller_id=NODE_ID,
         brokers=[BROKER(broker_id=NODE_ID, host=host, port=port)],
+        cluster_authorized_operations=ON_THE_CLUSTER
+        if request.include_cluster_authorized_operations
+        else NOT_ASKED,
     )

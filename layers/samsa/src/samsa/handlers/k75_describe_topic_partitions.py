@@ -20,6 +20,7 @@ from samsa.wire.messages.describe_topic_partitions import (
 
 from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
 from .configs import Refused, check_name
+from .operations import ON_TOPICS
 
 MOST_AT_ONCE = 2_000
 
@@ -64,7 +65,7 @@ def _unknown(name: str) -> Any:
         check_name(name)
     except Refused as refused:
         code = refused.code
-    return TOPIC_RESPONSE(name=name, error_code=code)
+    return TOPIC_RESPONSE(name=name, error_code=code, topic_authorized_operations=ON_TOPICS)
 
 
 def _described(topic: Topic, numbers: range) -> Any:
@@ -80,4 +81,9 @@ def _described(topic: Topic, numbers: range) -> Any:
         )
         for number in numbers
     ]
-    return TOPIC_RESPONSE(name=topic.name, topic_id=topic.id, partitions=partitions)
+    return TOPIC_RESPONSE(
+        name=topic.name,
+        topic_id=topic.id,
+        partitions=partitions,
+        topic_authorized_operations=ON_TOPICS,
+    )

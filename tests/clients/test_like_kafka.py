@@ -1,0 +1,367 @@
+"""Administration over the raw wire, on Apache Kafka 4.3.1 and on Samsa: the same answers.
+
+What tools and client libraries never send, or hide: bad requests, every version, every error with
+its words. A case is a list of requests; the rows that come back are compared field by field, but
+for what cannot be the same (ids, the address) and what is told in our own words.
+"""
+
+import itertools
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+from server.administer import APPEND, DELETE, SET, SUBTRACT, assignments, change, changes
+from server.peer import Peer
+from support.broker import samsa_up
+from support.kafka import a_kafka
+
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.messages import (
+    alter_configs,
+    create_partitions,
+    create_topics,
+    delete_records,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    describe_producers,
+    describe_topic_partitions,
+    incremental_alter_configs,
+    list_offsets,
+    metadata,
+)
+from samsa.wire.rows import Row
+
+NOT_THE_SAME = {
+    "topic_id",
+    "documentation",
+    "throttle_time_ms",
+    "leader_epoch",
+    "cluster_id",
+    "port",
+}
+UNKNOWN_TOPIC = 3
+PATIENCE_S = 10
+
+
+@dataclass(frozen=True)
+class Both:
+    kafka: Peer
+    samsa: Peer
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    folders = [tmp_path_factory.mktemp(name) for name in ("kafka", "samsa")]
+    with (
+        a_kafka(folders[0]) as kafka,
+        samsa_up(folders[1]) as samsa,
+        Peer(kafka.address) as one,
+        Peer(samsa.address) as other,
+    ):
+        make(one)
+        make(other)
+        settle(one)
+        yield Both(one, other)
+
+
+def make(peer: Peer) -> None:
+    """What the cases speak of: a topic with three partitions and two configs of its own."""
+    own = [
+        create_topics.CONFIG(name="retention.ms", value="5000000"),
+        create_topics.CONFIG(name="cleanup.policy", value="delete"),
+    ]
+    topics = [
+        create_topics.TOPIC(name="plain", num_partitions=3, replication_factor=1, configs=own),
+        create_topics.TOPIC(name="dot.ted", num_partitions=1, replication_factor=1),
+    ]
+    told = peer.ask(ApiKey.CREATE_TOPICS, 7, create_topics.REQUEST(topics=topics)).topics
+    assert [one.error_code for one in told] == [0, 0]
+
+
+def settle(kafka: Peer) -> None:
+    """Apache Kafka answers before it knows the topics itself."""
+    row = describe_topic_partitions.REQUEST(
+        topics=[describe_topic_partitions.TOPIC(name=name) for name in ("plain", "dot.ted")]
+    )
+    deadline = time.monotonic() + PATIENCE_S
+    while any(
+        topic.error_code or any(p.leader_id < 0 or p.error_code for p in topic.partitions)
+        for topic in kafka.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, row).topics
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def comparable(row: Any) -> Any:
+    if isinstance(row, Row):
+        kept = [name for name in row.field_names if name not in NOT_THE_SAME]
+        if getattr(row, "error_code", 0) == UNKNOWN_TOPIC:
+            # Where Apache Kafka has no words, or empty ones, ours name the topic.
+            kept = [name for name in kept if name != "error_message"]
+        return {name: comparable(getattr(row, name)) for name in kept}
+    if isinstance(row, list):
+        # Kafka lists some things as its hash tables have them.
+        return sorted((comparable(one) for one in row), key=repr)
+    return row
+
+
+class Case(NamedTuple):
+    name: str
+    key: ApiKey
+    row: Any
+    versions: tuple[int, ...] = ()
+    """None given: the newest."""
+
+
+def new(name: str = "new", version: int = 7, **more: Any) -> Any:
+    wish = {"num_partitions": -1, "replication_factor": -1, **more}
+    return create_topics.TOPIC(name=name, **wish)
+
+
+def creates(name: str, *topics: Any) -> Case:
+    row = create_topics.REQUEST(topics=list(topics), validate_only=True)
+    return Case(f"create: {name}", ApiKey.CREATE_TOPICS, row)
+
+
+def with_config(name: str, value: str | None) -> Any:
+    return new(configs=[create_topics.CONFIG(name=name, value=value)])
+
+
+def widens(name: str, count: int, *replicas: list[int], topic: str = "plain") -> Case:
+    wanted = [create_partitions.ASSIGNMENT(broker_ids=nodes) for nodes in replicas] or None
+    asked = create_partitions.TOPIC(name=topic, count=count, assignments=wanted)
+    row = create_partitions.REQUEST(topics=[asked], timeout_ms=5_000, validate_only=True)
+    return Case(f"widen: {name}", ApiKey.CREATE_PARTITIONS, row)
+
+
+def alters(name: str, *resources: Any) -> Case:
+    row = incremental_alter_configs.REQUEST(resources=list(resources), validate_only=True)
+    return Case(f"alter: {name}", ApiKey.INCREMENTAL_ALTER_CONFIGS, row)
+
+
+def replaces(name: str, topic: str, kind: int = 2, **values: str | None) -> Case:
+    configs = [
+        alter_configs.CONFIG(name=key.replace("_", "."), value=value)
+        for key, value in values.items()
+    ]
+    asked = alter_configs.RESOURCE(resource_type=kind, resource_name=topic, configs=configs)
+    row = alter_configs.REQUEST(resources=[asked], validate_only=True)
+    return Case(f"replace: {name}", ApiKey.ALTER_CONFIGS, row)
+
+
+def describes(name: str, topic: str, *keys: str, kind: int = 2, **more: Any) -> Case:
+    asked = describe_configs.RESOURCE(
+        resource_type=kind, resource_name=topic, configuration_keys=list(keys) or None
+    )
+    row = describe_configs.REQUEST(resources=[asked], include_synonyms=True, **more)
+    return Case(f"describe: {name}", ApiKey.DESCRIBE_CONFIGS, row)
+
+
+def offsets(name: str, timestamp: int, topic: str = "plain", partition: int = 0) -> Case:
+    asked = list_offsets.PARTITION(partition_index=partition, timestamp=timestamp)
+    row = list_offsets.REQUEST(
+        replica_id=-1, topics=[list_offsets.TOPIC(name=topic, partitions=[asked])]
+    )
+    return Case(f"offsets: {name}", ApiKey.LIST_OFFSETS, row, tuple(range(1, 12)))
+
+
+def deletes(name: str, offset: int, topic: str = "plain", partition: int = 0) -> Case:
+    asked = delete_records.PARTITION(partition_index=partition, offset=offset)
+    row = delete_records.REQUEST(
+        topics=[delete_records.TOPIC(name=topic, partitions=[asked])], timeout_ms=5_000
+    )
+    return Case(f"delete records: {name}", ApiKey.DELETE_RECORDS, row, (0, 1, 2))
+
+
+def pages(name: str, *topics: str, limit: int = 2_000, cursor: Any = None) -> Case:
+    row = describe_topic_partitions.REQUEST(
+        topics=[describe_topic_partitions.TOPIC(name=topic) for topic in topics],
+        response_partition_limit=limit,
+        cursor=cursor,
+    )
+    return Case(f"pages: {name}", ApiKey.DESCRIBE_TOPIC_PARTITIONS, row)
+
+
+def on_topic(*made: Any, topic: str = "plain", kind: int = 2) -> Any:
+    return changes(*made, topic=topic, kind=kind)
+
+
+VALUES = ("-99999999999999", "-1", "0", "1", "9", "2147483648", "9223372036854775807",
+          "99999999999999999999", "x", "", " 5 ", "0.7", "true", "false", "delete",
+          "delete,compact", "gzip", "*", "0:0,1:0", "LogAppendTime", "1048576")  # fmt: skip
+CONFIGS = (
+    "cleanup.policy", "compression.gzip.level", "compression.lz4.level", "compression.type",
+    "compression.zstd.level", "delete.retention.ms", "file.delete.delay.ms", "flush.messages",
+    "flush.ms", "follower.replication.throttled.replicas", "index.interval.bytes",
+    "leader.replication.throttled.replicas", "local.retention.bytes", "local.retention.ms",
+    "max.compaction.lag.ms", "max.message.bytes", "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms", "message.timestamp.type", "min.cleanable.dirty.ratio",
+    "min.compaction.lag.ms", "min.insync.replicas", "preallocate", "remote.log.copy.disable",
+    "remote.log.delete.on.disable", "remote.storage.enable", "retention.bytes", "retention.ms",
+    "segment.bytes", "segment.index.bytes", "segment.jitter.ms", "segment.ms",
+    "unclean.leader.election.enable",
+)  # fmt: skip
+
+CASES = [
+    creates("defaults", new()),
+    creates("partitions", new(num_partitions=5)),
+    creates("no partitions", new(num_partitions=0)),
+    creates("fewer than no partitions", new(num_partitions=-2)),
+    creates("no replicas", new(replication_factor=0)),
+    creates("fewer than no replicas", new(replication_factor=-2)),
+    creates("an assignment", new(assignments=assignments([0], [0]))),
+    creates("a strange node", new(assignments=assignments([0], [7]))),
+    creates("a node twice", new(assignments=assignments([0, 0]))),
+    creates("no node", new(assignments=assignments([]))),
+    creates("not from 0 on", new(assignments=assignments([0], [0])[1:])),
+    creates("an assignment and partitions", new(assignments=assignments([0]), num_partitions=1)),
+    creates("an assignment and replicas", new(assignments=assignments([0]), replication_factor=1)),
+    creates("what exists", new("plain")),
+    creates("a collision", new("dot_ted")),
+    creates("the same name", new("dot.ted")),
+    creates("an empty name", new("")),
+    creates("a dot", new(".")),
+    creates("two dots", new("..")),
+    creates("a slash", new("a/b")),
+    creates("a long name", new("x" * 249)),
+    creates("a name that is too long", new("x" * 250)),
+    creates("a config without a value", with_config("retention.ms", None)),
+    creates("an unknown config", with_config("nonsense", "1")),
+    creates("twice in a request", new("twice"), new("twice"), new("once")),
+    widens("by one", 4),
+    widens("by two, assigned", 5, [0], [0]),
+    widens("to as many", 3),
+    widens("to fewer", 2),
+    widens("to none", 0),
+    widens("to a negative number", -1),
+    widens("with too few assignments", 5, [0]),
+    widens("with too many assignments", 5, [0], [0], [0]),
+    widens("on a strange node", 4, [7]),
+    widens("on no node", 4, []),
+    widens("what is not there", 4, topic="nowhere"),
+    Case(
+        "widen: twice in a request", ApiKey.CREATE_PARTITIONS,
+        create_partitions.REQUEST(
+            topics=[
+                create_partitions.TOPIC(name=name, count=count, assignments=None)
+                for name, count in (("plain", 4), ("plain", 5), ("dot.ted", 2))
+            ],
+            timeout_ms=5_000, validate_only=True,
+        ),
+    ),
+    alters("a value", on_topic(change("retention.ms", "7"))),
+    alters("an unknown config", on_topic(change("nonsense", "7"))),
+    alters("an unknown config away", on_topic(change("nonsense", None, DELETE))),
+    alters("no value", on_topic(change("retention.ms", None, SET))),
+    alters("append to a number", on_topic(change("retention.ms", "7", APPEND))),
+    alters("subtract from a number", on_topic(change("retention.ms", "7", SUBTRACT))),
+    alters("append", on_topic(change("cleanup.policy", "compact", APPEND))),
+    alters("append nonsense", on_topic(change("cleanup.policy", "eat", APPEND))),
+    alters("twice", on_topic(change("flush.ms", "7"), change("flush.ms", "8"))),
+    alters("two that are one", on_topic(change("flush.ms", "7")), on_topic()),
+    alters("what is not there", on_topic(change("flush.ms", "7"), topic="nowhere")),
+    alters("no name", on_topic(change("flush.ms", "7"), topic="")),
+    alters("the broker", on_topic(change("node.id", "7"), topic="0", kind=4)),
+    alters("an unknown type", on_topic(change("flush.ms", "7"), kind=99)),
+    replaces("a value", "plain", retention_ms="7"),
+    replaces("nothing", "plain"),
+    replaces("a bad value", "plain", retention_ms="x"),
+    replaces("no value", "plain", retention_ms=None),
+    replaces("what is not there", "nowhere", retention_ms="7"),
+    describes("all", "plain"),
+    describes("some", "plain", "retention.ms", "cleanup.policy", "nonsense"),
+    describes("what is not there", "nowhere"),
+    describes("a bad name", "a/b"),
+    describes("a strange broker", "7", kind=4),
+    describes("a broker without a number", "zero", kind=4),
+    describes("every broker", "", kind=4),
+    *(offsets(f"{at}", at) for at in (-1, -2, -3, -4, -5, -6, 0, 10**13)),
+    offsets("no such partition", -1, partition=9),
+    offsets("no such topic", -1, topic="nowhere"),
+    deletes("at the start", 0),
+    deletes("up to the end", -1),
+    deletes("beyond the end", 1),
+    deletes("a senseless offset", -2),
+    deletes("no such partition", 0, partition=9),
+    deletes("no such topic", 0, topic="nowhere"),
+    pages("two topics", "plain", "dot.ted"),
+    pages("one at a time", "plain", "dot.ted", limit=1),
+    pages("over the end of a topic", "plain", "dot.ted", limit=2),
+    pages("exactly a topic", "dot.ted", "plain", limit=1),
+    pages("from a cursor on", "plain", "dot.ted", cursor=describe_topic_partitions.CURSOR(
+        topic_name="plain", partition_index=1)),
+    pages("what is not there", "plain", "nowhere"),
+    Case(
+        "delete topics: what is not there", ApiKey.DELETE_TOPICS,
+        delete_topics.REQUEST(
+            topics=[delete_topics.TOPIC(name="nowhere")], topic_names=["nowhere"], timeout_ms=5_000
+        ),
+        (1, 3, 4, 5, 6),
+    ),
+    *(
+        Case(
+            f"metadata: {name}", ApiKey.METADATA,
+            metadata.REQUEST(
+                topics=[metadata.TOPIC(name=topic) for topic in topics],
+                allow_auto_topic_creation=False,
+                include_topic_authorized_operations=operations,
+                include_cluster_authorized_operations=operations,
+            ),
+            tuple(versions),
+        )
+        for name, topics, operations, versions in (
+            ("topics", ("plain", "dot.ted"), False, range(4, 14)),
+            ("topics with operations", ("plain",), True, range(8, 14)),
+            ("what is not there", ("nowhere",), True, range(8, 14)),
+            ("a bad name", ("a/b",), False, range(4, 14)),
+        )
+    ),
+    *(
+        Case(
+            f"cluster: operations {operations}", ApiKey.DESCRIBE_CLUSTER,
+            describe_cluster.REQUEST(include_cluster_authorized_operations=operations),
+            (0, 1, 2),
+        )
+        for operations in (False, True)
+    ),
+    Case(
+        "producers: none", ApiKey.DESCRIBE_PRODUCERS,
+        describe_producers.REQUEST(
+            topics=[describe_producers.TOPIC(name="plain", partition_indexes=[0])]
+        ),
+    ),
+]  # fmt: skip
+ASKED = [
+    pytest.param(case, version, id=f"{case.name} v{version}")
+    for case in CASES
+    for version in case.versions or (APIS[case.key].versions[-1],)
+]
+
+
+@pytest.mark.parametrize(("case", "version"), ASKED)
+def test_samsa_answers_as_apache_kafka_does(case: Case, version: int, both: Both) -> None:
+    samsa, kafka = (
+        comparable(peer.ask(case.key, version, case.row)) for peer in (both.samsa, both.kafka)
+    )
+    assert samsa == kafka
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_value_is_granted_or_refused_as_apache_kafka_does(name: str, both: Both) -> None:
+    told = {}
+    for value, peer in itertools.product(VALUES, (both.samsa, both.kafka)):
+        row = create_topics.REQUEST(topics=[with_config(name, value)], validate_only=True)
+        (one,) = peer.ask(ApiKey.CREATE_TOPICS, 7, row).topics
+        told[value, peer is both.samsa] = one.error_code, one.error_message
+    samsa = {value: plain(*told[value, True]) for value in VALUES}
+    assert samsa == {value: plain(*told[value, False]) for value in VALUES}
+    assert {code for code, _ in samsa.values()} == {0, 40}
+
+
+def plain(code: int, message: str | None) -> tuple[int, str | None]:
+    """Java writes large fractions in a way of its own."""
+    return code, message and re.sub(r"value -?[\d.]+([eE]\+?\d+)? for", "value NUMBER for", message)
