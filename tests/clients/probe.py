@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clients.client import CODECS
 from support.broker import Broker
 
-FETCH, LIST_OFFSETS, FIND_COORDINATOR, JOIN_GROUP, API_VERSIONS = 1, 2, 10, 11, 18
+FETCH, LIST_OFFSETS, API_VERSIONS = 1, 2, 18
 ATTRIBUTES_AT = 21  # in a record batch
 
 
