@@ -370,7 +370,8 @@ def prepare(draft: Draft) -> None:
 
 
 def complete_if_all_joined(draft: Draft, _: object = None) -> None:
-    if draft.all_joined and not draft.first_phase_ends_ms:
+    """Nobody is left to wait for; an empty group's first phase waits for those who may come."""
+    if draft.all_joined and not (draft.members and draft.first_phase_ends_ms):
         complete(draft)
 
 

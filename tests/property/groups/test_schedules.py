@@ -1,0 +1,20 @@
+"""Random members of both kinds that join, leave, crash, sleep and lose answers, while processes die
+and time jumps: no partition is read or committed by two, everyone is answered or parked with a
+deadline, and once everyone behaves the group becomes stable, with every partition read.
+"""
+
+import pytest
+from property.groups.play import run
+
+SCHEDULES = 100
+
+
+@pytest.mark.parametrize("kinds", ["classic", "consumer", "mixed"])
+def test_no_schedule_breaks_a_promise(kinds):
+    for seed in range(SCHEDULES):
+        finished = run(seed, kinds)
+        assert finished.violation is None, finished.story()
+
+
+def test_a_seed_tells_the_same_story_twice():
+    assert run(7, "mixed").events == run(7, "mixed").events

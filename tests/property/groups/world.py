@@ -1,0 +1,223 @@
+"""One group, the processes that serve it, and whatever befalls them, all from one seed.
+
+A request reaches some process, which runs one step on the stored group; a parked answer stays with
+that process until it is woken, or its deadline comes, or the process dies. Every step is checked
+for what must hold of any step: it is a function, it changes nothing it was given, what it stores
+can be read back, and whoever need not wait any longer is woken.
+"""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from samsa.groups import (
+    ClassicGroup,
+    Heartbeat,
+    Parked,
+    Settings,
+    Sync,
+    TopicInfo,
+    matches,
+    pack,
+    step,
+    unpack,
+)
+
+SESSION_MS = 10_000
+SETTINGS = Settings(
+    initial_rebalance_delay_ms=3_000,
+    min_session_timeout_ms=6_000,
+    new_member_join_timeout_ms=60_000,
+    consumer_session_timeout_ms=SESSION_MS,
+)
+
+
+class Violation(Exception):
+    """A promise was broken."""
+
+
+@dataclass
+class Waiting:
+    """A parked request in the process that parks it."""
+
+    client: "object"
+    ask: "object"
+    deadline_ms: int
+    process: str
+    woken: bool = False
+    superseded: bool = False
+    """The same member has asked elsewhere since: nobody listens here."""
+
+
+@dataclass
+class World:
+    seed: int
+    now: int = 1_000_000
+    stored: bytes | None = None
+    waiting: list[Waiting] = field(default_factory=list)
+    processes: list[str] = field(default_factory=lambda: ["p0", "p1", "p2"])
+    events: deque = field(default_factory=lambda: deque(maxlen=60))
+    given: dict = field(default_factory=dict)
+    """(generation, partition) → who was told that it is its own."""
+    steps: int = 0
+    calm: bool = False
+    late: list = field(default_factory=list)
+    """Copies of requests that are still under way."""
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+        self.rebalance_ms = self.random.choice([5_000, 25_000])
+        self.topics = {"t": TopicInfo(UUID(int=1), 3), "u": TopicInfo(UUID(int=2), 2)}
+        self.clients: list = []
+
+    # Time and tickets
+
+    def note(self, what: str) -> None:
+        self.events.append(f"{self.now - 1_000_000:>8} {what}")
+
+    def ticket(self) -> str:
+        return f"{self.random.getrandbits(32):08x}"
+
+    @property
+    def group(self):
+        return unpack(self.stored) if self.stored else None
+
+    # Requests
+
+    def send(self, client, request) -> None:
+        """What may go wrong on the way, does."""
+        fate = "" if self.calm else self.random.choice(["", "", "", "", "lost", "deaf", "twice"])
+        process = self.random.choice(self.processes)
+        if hasattr(request, "waiter"):
+            request = request._replace(waiter=process)
+        self.note(f"{client.name} → {process} {fate} {brief(request)}")
+        if isinstance(request, Sync | Heartbeat) and self.random.random() < 0.1:
+            self.late.append(request)
+        if fate == "lost":
+            client.unanswered()
+            return
+        answer = self.step(request)
+        if fate == "twice":
+            second = self.step(request)
+            # What changed is told once: a repeated heartbeat must not take the first one's answer.
+            answer = answer if client.kind == "consumer" else second
+        if isinstance(answer, Parked):
+            self.park(client, answer, process)
+            if fate == "deaf":
+                client.unanswered()
+        elif fate == "deaf":
+            client.unanswered()
+        else:
+            client.hear(answer)
+
+    def deliver_late(self) -> None:
+        """A copy arrives after all, and nobody hears the answer."""
+        if self.late and self.random.random() < 0.1:
+            request = self.late.pop(self.random.randrange(len(self.late)))
+            self.note(f"late: {brief(request)}")
+            self.step(request)
+
+    def park(self, client, answer: Parked, process: str) -> None:
+        if answer.deadline_ms <= self.now:
+            raise Violation(f"{client.name} is parked until {answer.deadline_ms}, which is over")
+        if answer.deadline_ms > self.now + 2 * SETTINGS.new_member_join_timeout_ms:
+            raise Violation(f"{client.name} is parked without an end")
+        self.waiting.append(Waiting(client, answer.ask, answer.deadline_ms, process))
+
+    def step(self, request):
+        before = self.group
+        self.steps += 1
+        done = step(before, request, self.now, SETTINGS)
+        if done != step(self.group, request, self.now, SETTINGS):
+            raise Violation("a step is not a function of what it is given")
+        if before is not None and pack(before) != self.stored:
+            raise Violation("a step changed the group that it was given")
+        if _number(done.group) < _number(before):
+            raise Violation("a generation came before the one before it")
+        if done.group is not before:
+            self.stored = pack(done.group)
+            if self.group != done.group:
+                raise Violation("what was stored reads differently")
+        for waiting in self.waiting:
+            waiting.woken |= waiting.process in done.wake
+        self.check_woken(request)
+        return done.answer
+
+    def check_woken(self, request) -> None:
+        group = self.group
+        members = group.members if isinstance(group, ClassicGroup) else {}
+        for waiting in self.waiting:
+            member_id = waiting.ask.member_id or f"{waiting.client.label}-{waiting.ask.ticket}"
+            member = members.get(member_id)
+            if member and member.is_parked:
+                waiting.superseded |= self.is_superseded(waiting, member)
+            if waiting.woken or waiting.ask is request or waiting.superseded:
+                continue
+            if member is None or not member.is_parked:
+                raise Violation(f"{waiting.client.name} waits, need not, and was not woken")
+
+    def is_superseded(self, waiting: Waiting, member) -> bool:
+        ticket = getattr(waiting.ask, "ticket", None)
+        return member.waiter != waiting.process or ticket not in (None, member.ticket)
+
+    # Processes
+
+    def look_again(self, waiting: Waiting) -> None:
+        """Someone woke the process, or the time is up."""
+        self.waiting.remove(waiting)
+        answer = self.step(waiting.ask)
+        if isinstance(answer, Parked):
+            self.park(waiting.client, answer, waiting.process)
+        elif waiting.client.waits_for(waiting.ask):
+            waiting.client.hear(answer)
+
+    def serve(self) -> None:
+        """Look again wherever that is due. A wake-up may get lost, but not a deadline."""
+        for waiting in list(self.waiting):
+            if waiting not in self.waiting:
+                continue
+            heard = waiting.woken and (self.calm or self.random.random() < 0.7)
+            if heard or waiting.deadline_ms <= self.now:
+                self.note(f"{waiting.process} looks again for {waiting.client.name}")
+                self.look_again(waiting)
+
+    def kill(self, process: str) -> None:
+        self.note(f"{process} dies")
+        for waiting in [each for each in self.waiting if each.process == process]:
+            self.waiting.remove(waiting)
+            if waiting.client.waits_for(waiting.ask):
+                waiting.client.unanswered()
+
+    # Topics
+
+    def change_topics(self) -> None:
+        name = self.random.choice(["t", "u", "tt"])
+        info = self.topics.get(name)
+        if info is None:
+            fresh = UUID(int=self.random.getrandbits(64))
+            self.topics = {**self.topics, name: TopicInfo(fresh, 2)}
+        elif name == "tt":
+            self.topics = {each: i for each, i in self.topics.items() if each != name}
+        elif info.partitions < 6:
+            self.topics = {**self.topics, name: info._replace(partitions=info.partitions + 1)}
+        self.note(f"topics: { {name: i.partitions for name, i in self.topics.items()} }")
+
+    def resolve(self, patterns) -> dict:
+        return {pattern: matches(pattern, self.topics) for pattern in patterns}
+
+
+def _number(group) -> int:
+    if group is None:
+        return 0
+    return group.generation if isinstance(group, ClassicGroup) else group.epoch
+
+
+def brief(request) -> str:
+    fields = {
+        name: value
+        for name, value in request._asdict().items()
+        if name in ("member_id", "instance_id", "generation", "epoch", "owned", "ticket", "again")
+        and value not in (None, False)
+    }
+    return f"{type(request).__name__} {fields}"
