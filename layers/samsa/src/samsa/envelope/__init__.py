@@ -1,0 +1,65 @@
+"""Kafka frames inside the text messages of an API Gateway WebSocket. Pure.
+
+The page for people is docs/envelope.md.
+"""
+
+from samsa.envelope.greeting import Greeting, greeting_query, read_greeting
+from samsa.envelope.messages import (
+    VERSION,
+    EnvelopeError,
+    Error,
+    ErrorCode,
+    Failure,
+    Frame,
+    Gather,
+    Message,
+    Parked,
+    Ping,
+    Range,
+    Reference,
+    Reply,
+    Request,
+    Ticket,
+    Upload,
+    Wake,
+)
+from samsa.envelope.sizes import (
+    LARGEST_INLINE,
+    MAX_MESSAGE,
+    MAX_PART,
+    base64_size,
+    fits,
+    parts,
+)
+from samsa.envelope.text import decode, encode
+
+__all__ = [
+    "LARGEST_INLINE",
+    "MAX_MESSAGE",
+    "MAX_PART",
+    "VERSION",
+    "EnvelopeError",
+    "Error",
+    "ErrorCode",
+    "Failure",
+    "Frame",
+    "Gather",
+    "Greeting",
+    "Message",
+    "Parked",
+    "Ping",
+    "Range",
+    "Reference",
+    "Reply",
+    "Request",
+    "Ticket",
+    "Upload",
+    "Wake",
+    "base64_size",
+    "decode",
+    "encode",
+    "fits",
+    "greeting_query",
+    "parts",
+    "read_greeting",
+]

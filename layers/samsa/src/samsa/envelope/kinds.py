@@ -1,0 +1,154 @@
+"""Each kind of message: how it is written, and how it is read."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from samsa.envelope.fields import from_base64, list_of, natural, text, texts, to_base64
+from samsa.envelope.messages import (
+    EnvelopeError,
+    Error,
+    ErrorCode,
+    Failure,
+    Frame,
+    Gather,
+    Message,
+    Parked,
+    Ping,
+    Range,
+    Reference,
+    Reply,
+    Request,
+    Ticket,
+    Upload,
+    Wake,
+)
+
+
+class Parts(NamedTuple):
+    kind: str
+    seq: int = 0
+    more: Mapping[str, Any] = {}
+    frame: Frame = b""
+
+
+def _request(found: Parts) -> Request:
+    return Request(found.seq, found.frame, natural(found.more.get("waited", 0)))
+
+
+def _parked(found: Parts) -> Parked:
+    more = found.more
+    return Parked(
+        found.seq,
+        natural(more.get("wait")),
+        texts(more.get("watches", [])),
+        found.frame,
+        natural(more.get("good", 0)),
+    )
+
+
+def _upload(found: Parts) -> Upload:
+    return Upload(found.seq, natural(found.more.get("size")), text(found.more.get("sha256")))
+
+
+def _ticket(found: Parts) -> Ticket:
+    headers = found.more.get("headers", {})
+    if not isinstance(headers, dict):
+        raise EnvelopeError("headers are not a JSON object")
+    return Ticket(
+        found.seq,
+        text(found.more.get("key")),
+        text(found.more.get("url")),
+        tuple((name, text(value)) for name, value in headers.items()),
+    )
+
+
+def _reference(found: Parts) -> Reference:
+    more = found.more
+    return Reference(
+        found.seq,
+        text(more.get("key")),
+        natural(more.get("size")),
+        text(more.get("sha256")),
+        natural(more.get("waited", 0)),
+    )
+
+
+def _write_gather(message: Gather) -> Parts:
+    """URLs are long, and several ranges may be of one object: each URL is written once."""
+    urls: dict[str, int] = {}
+    pieces: list[Any] = []
+    for piece in message.pieces:
+        if isinstance(piece, Range):
+            pieces.append([urls.setdefault(piece.url, len(urls)), piece.start, piece.length])
+        else:
+            pieces.append(to_base64(piece))
+    return Parts("gather", message.seq, {"urls": list(urls), "pieces": pieces})
+
+
+def _gather(found: Parts) -> Gather:
+    urls = texts(found.more.get("urls", []))
+    return Gather(
+        found.seq, tuple(_piece(each, urls) for each in list_of(found.more.get("pieces")))
+    )
+
+
+def _piece(value: Any, urls: tuple[str, ...]) -> bytes | Range:
+    if isinstance(value, str):
+        return from_base64(value)
+    row = [natural(each) for each in list_of(value)]
+    if len(row) != 3 or row[0] >= len(urls):
+        raise EnvelopeError("a range is a URL's number, a start and a length")
+    return Range(urls[row[0]], row[1], row[2])
+
+
+def _error(found: Parts) -> Error:
+    try:
+        code = ErrorCode(text(found.more.get("code")))
+    except ValueError:
+        raise EnvelopeError("an unknown error code") from None
+    return Error(found.seq, code, text(found.more.get("text", "")))
+
+
+def failure(more: Mapping[str, Any]) -> Failure:
+    return Failure(text(more.get("message")), text(more.get("requestId", "")))
+
+
+READERS: dict[str, Callable[[Parts], Message]] = {
+    "request": _request,
+    "reply": lambda found: Reply(found.seq, found.frame),
+    "parked": _parked,
+    "wake": lambda found: Wake(texts(found.more.get("names"))),
+    "upload": _upload,
+    "ticket": _ticket,
+    "reference": _reference,
+    "gather": _gather,
+    "ping": lambda _: Ping(),
+    "error": _error,
+}
+
+WRITERS: dict[type, Callable[[Any], Parts]] = {
+    Request: lambda m: Parts("request", m.seq, _waited(m), m.frame),
+    Reply: lambda m: Parts("reply", m.seq, {}, m.frame),
+    Parked: lambda m: Parts(
+        "parked",
+        m.seq,
+        {"wait": m.wait_ms, "good": m.good_ms, "watches": m.watches},
+        m.frame,
+    ),
+    Wake: lambda m: Parts("wake", 0, {"names": m.names}),
+    Upload: lambda m: Parts("upload", m.seq, {"size": m.size, "sha256": m.sha256}),
+    Ticket: lambda m: Parts(
+        "ticket", m.seq, {"key": m.key, "url": m.url, "headers": dict(m.headers)}
+    ),
+    Reference: lambda m: Parts(
+        "reference", m.seq, {"key": m.key, "size": m.size, "sha256": m.sha256, **_waited(m)}
+    ),
+    Gather: _write_gather,
+    Ping: lambda _: Parts("ping"),
+    Error: lambda m: Parts("error", m.seq, {"code": m.code, "text": m.text}),
+    Failure: lambda m: Parts("failure", 0, {"message": m.text, "requestId": m.request_id}),
+}
+
+
+def _waited(message: Request | Reference) -> dict[str, int]:
+    return {"waited": message.waited_ms} if message.waited_ms else {}

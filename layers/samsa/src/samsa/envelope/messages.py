@@ -1,0 +1,111 @@
+"""What shim and function say to each other.
+
+A frame is a Kafka request or response without the four bytes of its size. A `seq` numbers the
+requests of one client connection, from 1 on; an answer carries the number that it answers.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple, TypeAlias
+
+VERSION = "1"
+Frame: TypeAlias = bytes | bytearray | memoryview
+
+
+class EnvelopeError(Exception):
+    """A text that is no message."""
+
+
+class ErrorCode(StrEnum):
+    RETRY = "retry"
+    """Nothing was done: the same request may be sent again, later."""
+    CLOSE = "close"
+    """A broker would close the connection on this: so does the shim."""
+
+
+class Request(NamedTuple):
+    seq: int
+    frame: Frame
+    waited_ms: int = 0
+    """How long the client has been waiting for this very request, if it was parked before."""
+
+
+class Reply(NamedTuple):
+    seq: int
+    frame: Frame = b""
+    """Empty where Kafka answers nothing (acks=0): the shim may go on to the next request."""
+
+
+class Parked(NamedTuple):
+    seq: int
+    wait_ms: int
+    """Ask again after so long, or, if there is a frame, answer the client with it."""
+    watches: tuple[str, ...] = ()
+    """A wake that names one of these concerns this request."""
+    frame: Frame = b""
+    good_ms: int = 0
+    """How long the frame may answer this request and equal ones without asking."""
+
+
+class Wake(NamedTuple):
+    names: tuple[str, ...]
+
+
+class Upload(NamedTuple):
+    """Asks for a ticket: the request is too large to be sent inline."""
+
+    seq: int
+    size: int
+    sha256: str
+
+
+class Ticket(NamedTuple):
+    seq: int
+    key: str
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    """To be sent with the PUT, as they were signed."""
+
+
+class Reference(NamedTuple):
+    """A request that was uploaded. Otherwise as Request."""
+
+    seq: int
+    key: str
+    size: int
+    sha256: str
+    waited_ms: int = 0
+
+
+class Range(NamedTuple):
+    url: str
+    start: int
+    length: int
+
+
+class Gather(NamedTuple):
+    """A reply in pieces: the frame is their bytes, one after the other."""
+
+    seq: int
+    pieces: tuple[bytes | Range, ...]
+
+
+class Ping(NamedTuple):
+    """Answered by another one."""
+
+
+class Error(NamedTuple):
+    seq: int
+    code: ErrorCode
+    text: str
+
+
+class Failure(NamedTuple):
+    """API Gateway's own words: the function failed or took too long. What it did is unknown."""
+
+    text: str
+    request_id: str = ""
+
+
+Message: TypeAlias = (
+    Request | Reply | Parked | Wake | Upload | Ticket | Reference | Gather | Ping | Error | Failure
+)

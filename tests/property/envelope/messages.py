@@ -1,0 +1,57 @@
+"""Messages of every kind, and texts that are nearly messages."""
+
+from hypothesis import strategies as st
+
+from samsa.envelope import (
+    Error,
+    ErrorCode,
+    Failure,
+    Gather,
+    Parked,
+    Ping,
+    Range,
+    Reference,
+    Reply,
+    Request,
+    Ticket,
+    Upload,
+    Wake,
+    encode,
+)
+
+SEQ = st.integers(0, 2**63 - 1)
+MS = st.integers(0, 2**40)
+FRAMES = st.binary(max_size=300)
+# Group ids are any text, line breaks and halves of surrogate pairs included.
+WORDS = st.text(st.characters(), max_size=20)
+NAMES = st.lists(WORDS, max_size=4).map(tuple)
+PIECES = st.binary(max_size=40) | st.builds(Range, st.sampled_from(["u", "v", "w"]), SEQ, SEQ)
+HEADERS = st.dictionaries(WORDS, WORDS, max_size=3).map(lambda found: tuple(found.items()))
+
+MESSAGES = st.one_of(
+    st.builds(Request, SEQ, FRAMES, MS),
+    st.builds(Reply, SEQ, FRAMES),
+    st.builds(Parked, SEQ, MS, NAMES, FRAMES, MS),
+    st.builds(Wake, NAMES),
+    st.builds(Upload, SEQ, SEQ, WORDS),
+    st.builds(Ticket, SEQ, WORDS, WORDS, HEADERS),
+    st.builds(Reference, SEQ, WORDS, SEQ, WORDS, MS),
+    st.builds(Gather, SEQ, st.lists(PIECES, max_size=6).map(tuple)),
+    st.just(Ping()),
+    st.builds(Error, SEQ, st.sampled_from(list(ErrorCode)), WORDS),
+    st.builds(Failure, WORDS, WORDS),
+)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> str:
+    """A good text with a few of its characters changed, taken out or put in."""
+    text = encode(draw(MESSAGES))
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 6)))
+        new = draw(
+            st.text(max_size=4) | st.sampled_from(["[", "{", "null", "-1", "1e9", '"', "\n"])
+        )
+        text = text[:start] + new + text[end:]
+    return text

@@ -1,0 +1,98 @@
+"""The examples of docs/envelope.md are what the code writes and reads."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from samsa.envelope import (
+    EnvelopeError,
+    Error,
+    ErrorCode,
+    Failure,
+    Gather,
+    Parked,
+    Ping,
+    Range,
+    Reference,
+    Reply,
+    Request,
+    Ticket,
+    Upload,
+    Wake,
+    decode,
+    encode,
+)
+
+PAGE = (Path(__file__).parents[3] / "docs" / "envelope.md").read_text()
+EXAMPLES = re.findall(r'`(1 [a-z]+ \d+(?: \{.*?\})?|\{"message".*?\})`', PAGE)
+WRITTEN = {
+    "1 request 17\nAAECAw==": Request(17, b"\0\1\2\3"),
+    '1 request 17 {"waited":480}\nAAECAw==': Request(17, b"\0\1\2\3", 480),
+    "1 reply 17": Reply(17),
+    '1 parked 17 {"wait":500,"good":30000,"watches":["p/0"]}\nAAAAAQ==': Parked(
+        17, 500, ("p/0",), b"\0\0\0\1", 30_000
+    ),
+    '1 wake 0 {"names":["p/0"]}': Wake(("p/0",)),
+    '1 upload 18 {"size":9,"sha256":"ab"}': Upload(18, 9, "ab"),
+    '1 ticket 18 {"key":"k","url":"u","headers":{"a":"b"}}': Ticket(18, "k", "u", (("a", "b"),)),
+    '1 reference 18 {"key":"k","size":9,"sha256":"ab"}': Reference(18, "k", 9, "ab"),
+    '1 gather 19 {"urls":["u","v"],"pieces":["AA==",[0,4,9],[1,0,1],[0,20,1]]}': Gather(
+        19, (b"\0", Range("u", 4, 9), Range("v", 0, 1), Range("u", 20, 1))
+    ),
+    "1 ping 0": Ping(),
+    '1 error 17 {"code":"retry","text":"busy"}': Error(17, ErrorCode.RETRY, "busy"),
+}
+
+
+def test_the_page_shows_every_kind_and_each_example_is_a_message():
+    kinds = {type(decode(example)) for example in EXAMPLES}
+    assert kinds == {type(message) for message in WRITTEN.values()} | {Failure}
+
+
+@pytest.mark.parametrize(("text", "message"), WRITTEN.items())
+def test_a_message_is_written_and_read_in_exactly_this_way(text, message):
+    assert encode(message) == text
+    assert decode(text) == message
+
+
+def test_what_api_gateway_says_itself_is_a_failure():
+    text = '{"message": "Internal server error", "connectionId":"L0SM9=", "requestId":"X="}'
+    assert decode(text) == Failure("Internal server error", "X=")
+
+
+def test_members_that_are_not_known_are_ignored():
+    assert decode('1 wake 0 {"names":["a"],"colour":"blue"}') == Wake(("a",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "2 request 17\nAA==",
+        "1 letter 17",
+        "1 request\nAA==",
+        "1 request -1\nAA==",
+        "1 request ²\nAA==",
+        "1 request 99999999999999999999\nAA==",
+        "1 request 17\nAA=",
+        "1 request 17\nAA==\n",
+        "1 request 17 []\nAA==",
+        '1 request 17 {"waited":true}\nAA==',
+        '1 request 17 {"waited":1.5}\nAA==',
+        "1 parked 17",
+        '1 parked 17 {"wait":1,"watches":"abc"}',
+        '1 gather 1 {"urls":["u"],"pieces":[[1,0,1]]}',
+        '1 gather 1 {"urls":["u"],"pieces":[[0,-1,1]]}',
+        '1 gather 1 {"urls":["u"],"pieces":[[0,1]]}',
+        '1 error 1 {"code":"perhaps"}',
+        '{"message": 1}',
+        "{",
+        "1 wake 0 " + "[" * 100_000,
+        '1 wake 0 {"names":' + "9" * 5_000 + "}",
+    ],
+)  # fmt: skip
+def test_a_text_that_is_no_message_is_one_error(text):
+    with pytest.raises(EnvelopeError):
+        decode(text)
