@@ -54,6 +54,16 @@ class Client(Protocol):
 
     def delete_topic(self, topic: str) -> None: ...
 
+    def add_partitions(self, topic: str, total: int) -> None: ...
+
+    def own_configs(self, topic: str) -> dict[str, str]:
+        """What the topic has of its own: not the defaults."""
+
+    def alter_configs(self, topic: str, config: Mapping[str, str]) -> None:
+        """Set these. A client that knows only the older API resets all others."""
+
+    def delete_records(self, topic: str, partition: int, before: int) -> None: ...
+
     def describe(self) -> Cluster: ...
 
     def close(self) -> None: ...

@@ -6,11 +6,13 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import for_code
 from clients.client import PATIENCE, Cluster, Record, Start
 
 T = TypeVar("T")
+TOPIC_SOURCE = 1
 
 
 class Aiokafka:
@@ -69,6 +71,41 @@ class Aiokafka:
         async def work() -> None:
             async with self.admin() as admin:
                 check((await admin.delete_topics([topic])).topic_error_codes)
+
+        within_patience(work)
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        async def work() -> None:
+            async with self.admin() as admin:
+                check((await admin.create_partitions({topic: NewPartitions(total)})).topic_errors)
+
+        within_patience(work)
+
+    def own_configs(self, topic: str) -> dict[str, str]:
+        async def work() -> dict[str, str]:
+            asked = ConfigResource(ConfigResourceType.TOPIC, topic)
+            async with self.admin() as admin:
+                (answer,) = await admin.describe_configs([asked])
+            ((code, message, _, name, found),) = answer.resources
+            check([(name, code, message)])
+            return {name: value for name, value, _, source, *_ in found if source == TOPIC_SOURCE}
+
+        return within_patience(work)
+
+    def alter_configs(self, topic: str, config: Mapping[str, str]) -> None:
+        async def work() -> None:
+            asked = ConfigResource(ConfigResourceType.TOPIC, topic, dict(config))
+            async with self.admin() as admin:
+                (answer,) = await admin.alter_configs([asked])
+            check([(name, code, message) for code, message, _, name in answer.resources])
+
+        within_patience(work)
+
+    def delete_records(self, topic: str, partition: int, before: int) -> None:
+        async def work() -> None:
+            async with self.admin() as admin:
+                place = TopicPartition(topic, partition)
+                await admin.delete_records({place: RecordsToDelete(before)})
 
         within_patience(work)
 

@@ -13,7 +13,15 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewPartitions,
+    NewTopic,
+)
 
 LOGICAL = {"earliest": OFFSET_BEGINNING, "latest": OFFSET_END}
 
@@ -58,6 +66,31 @@ class Confluent:
     def delete_topic(self, topic: str) -> None:
         admin = self.admin()
         admin.delete_topics([topic])[topic].result(PATIENCE)
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        admin = self.admin()
+        admin.create_partitions([NewPartitions(topic, total)])[topic].result(PATIENCE)
+
+    def own_configs(self, topic: str) -> dict[str, str]:
+        admin = self.admin()
+        asked = ConfigResource(ConfigResource.Type.TOPIC, topic)
+        found = admin.describe_configs([asked])[asked].result(PATIENCE)
+        own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+        return {name: entry.value for name, entry in found.items() if entry.source == own}
+
+    def alter_configs(self, topic: str, config: Mapping[str, str]) -> None:
+        admin = self.admin()
+        entries = [
+            ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+            for name, value in config.items()
+        ]
+        asked = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
+        admin.incremental_alter_configs([asked])[asked].result(PATIENCE)
+
+    def delete_records(self, topic: str, partition: int, before: int) -> None:
+        admin = self.admin()
+        place = TopicPartition(topic, partition, before)
+        admin.delete_records([place])[place].result(PATIENCE)
 
     def describe(self) -> Cluster:
         admin = self.admin()

@@ -63,6 +63,18 @@ class Driver:
     def delete_topic(self, topic: str) -> None:
         self.ask("delete_topic", topic=topic)
 
+    def add_partitions(self, topic: str, total: int) -> None:
+        self.ask("add_partitions", topic=topic, partitions=total)
+
+    def own_configs(self, topic: str) -> dict[str, str]:
+        return self.ask("own_configs", topic=topic)
+
+    def alter_configs(self, topic: str, config: Mapping[str, str]) -> None:
+        self.ask("alter_configs", topic=topic, config=dict(config))
+
+    def delete_records(self, topic: str, partition: int, before: int) -> None:
+        self.ask("delete_records", topic=topic, partition=partition, offset=before)
+
     def describe(self) -> Cluster:
         return Cluster(**self.ask("describe"))
 

@@ -6,6 +6,7 @@ from contextlib import closing
 
 from clients.client import PATIENCE, Cluster, Record, Start
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import UnsupportedCodecError
 from support.tools import absent, require_module
 
@@ -50,6 +51,27 @@ class KafkaPython:
     def delete_topic(self, topic: str) -> None:
         with closing(self.admin()) as admin:
             admin.delete_topics([topic])
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        with closing(self.admin()) as admin:
+            admin.create_partitions({topic: total})
+
+    def own_configs(self, topic: str) -> dict[str, str]:
+        with closing(self.admin()) as admin:
+            asked = ConfigResource(ConfigResourceType.TOPIC, topic)
+            found = admin.describe_configs([asked], config_filter="modified")["topic"][topic]
+        return {name: data["value"] for name, data in found.items()}
+
+    def alter_configs(self, topic: str, config: Mapping[str, str]) -> None:
+        with closing(self.admin()) as admin:
+            asked = ConfigResource(ConfigResourceType.TOPIC, topic, dict(config))
+            told = admin.alter_configs([asked])["topic"][topic]
+        if told != "OK":
+            raise RuntimeError(told)
+
+    def delete_records(self, topic: str, partition: int, before: int) -> None:
+        with closing(self.admin()) as admin:
+            admin.delete_records({TopicPartition(topic, partition): before})
 
     def describe(self) -> Cluster:
         with closing(self.admin()) as admin:

@@ -25,6 +25,7 @@ type request struct {
 	Records    []record          `json:"records"`
 	Start      any               `json:"start"`
 	Count      int               `json:"count"`
+	Offset     int64             `json:"offset"`
 }
 
 type answer struct {
@@ -68,6 +69,14 @@ func (d driver) perform(ctx context.Context, asked request) (any, error) {
 		return nil, d.createTopic(ctx, asked)
 	case "delete_topic":
 		return nil, d.deleteTopic(ctx, asked.Topic)
+	case "add_partitions":
+		return nil, d.addPartitions(ctx, asked)
+	case "own_configs":
+		return d.ownConfigs(ctx, asked.Topic)
+	case "alter_configs":
+		return nil, d.alterConfigs(ctx, asked)
+	case "delete_records":
+		return nil, d.deleteRecords(ctx, asked)
 	case "describe":
 		return d.describe(ctx)
 	}

@@ -1,3 +1,5 @@
+const { ConfigResourceTypes, ConfigSource } = require('kafkajs')
+
 async function withAdmin(kafka, work) {
   const admin = kafka.admin()
   await admin.connect()
@@ -20,6 +22,36 @@ const createTopic = (kafka, { topic, partitions, config }) =>
 const deleteTopic = (kafka, { topic }) =>
   withAdmin(kafka, admin => admin.deleteTopics({ topics: [topic] }))
 
+const addPartitions = (kafka, { topic, partitions }) =>
+  withAdmin(kafka, admin =>
+    admin.createPartitions({ topicPartitions: [{ topic, count: partitions }] })
+  )
+
+const resource = topic => ({ type: ConfigResourceTypes.TOPIC, name: topic })
+
+const ownConfigs = (kafka, { topic }) =>
+  withAdmin(kafka, async admin => {
+    const asked = { resources: [resource(topic)], includeSynonyms: false }
+    const { resources } = await admin.describeConfigs(asked)
+    const own = resources[0].configEntries.filter(
+      ({ configSource }) => configSource === ConfigSource.TOPIC_CONFIG
+    )
+    return Object.fromEntries(own.map(({ configName, configValue }) => [configName, configValue]))
+  })
+
+const alterConfigs = (kafka, { topic, config }) =>
+  withAdmin(kafka, admin => {
+    const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
+    return admin.alterConfigs({ resources: [{ ...resource(topic), configEntries }] })
+  })
+
+const deleteRecords = (kafka, { topic, partition, offset }) =>
+  withAdmin(kafka, async admin => {
+    // KafkaJS looks for the leader before it has asked about the topic: let it ask.
+    await admin.fetchTopicOffsets(topic)
+    await admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: String(offset) }] })
+  })
+
 const describe = kafka =>
   withAdmin(kafka, async admin => {
     const { brokers } = await admin.describeCluster()
@@ -30,4 +62,13 @@ const describe = kafka =>
     }
   })
 
-module.exports = { withAdmin, createTopic, deleteTopic, describe }
+module.exports = {
+  withAdmin,
+  createTopic,
+  deleteTopic,
+  addPartitions,
+  ownConfigs,
+  alterConfigs,
+  deleteRecords,
+  describe,
+}

@@ -3,16 +3,20 @@ const readline = require('readline')
 const { Kafka, logLevel } = require('kafkajs')
 const { produce } = require('./produce')
 const { consume, consumeInGroup } = require('./consume')
-const { createTopic, deleteTopic, describe } = require('./admin')
+const admin = require('./admin')
 
 const PATIENCE_MS = 30000
 const operations = {
   produce,
   consume,
   consume_in_group: consumeInGroup,
-  create_topic: createTopic,
-  delete_topic: deleteTopic,
-  describe,
+  create_topic: admin.createTopic,
+  delete_topic: admin.deleteTopic,
+  add_partitions: admin.addPartitions,
+  own_configs: admin.ownConfigs,
+  alter_configs: admin.alterConfigs,
+  delete_records: admin.deleteRecords,
+  describe: admin.describe,
 }
 // Logs go to stderr: stdout belongs to the answers.
 const logCreator = () => entry => console.error(JSON.stringify(entry))

@@ -16,13 +16,18 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -63,6 +68,10 @@ public final class Driver {
             case "consume" -> consume(topic, asked);
             case "create_topic" -> createTopic(topic, asked);
             case "delete_topic" -> deleteTopic(topic);
+            case "add_partitions" -> addPartitions(topic, asked.get("partitions").asInt());
+            case "own_configs" -> ownConfigs(topic);
+            case "alter_configs" -> alterConfigs(topic, asked.get("config"));
+            case "delete_records" -> deleteRecords(topic, asked);
             case "describe" -> describe();
             default -> throw new IllegalArgumentException(asked.get("op").asText());
         };
@@ -176,6 +185,41 @@ public final class Driver {
     private Object deleteTopic(String topic) throws Exception {
         try (var admin = Admin.create(settings())) {
             return admin.deleteTopics(List.of(topic)).all().get();
+        }
+    }
+
+    private Object addPartitions(String topic, int total) throws Exception {
+        try (var admin = Admin.create(settings())) {
+            var wanted = Map.of(topic, NewPartitions.increaseTo(total));
+            return admin.createPartitions(wanted).all().get();
+        }
+    }
+
+    private Object ownConfigs(String topic) throws Exception {
+        try (var admin = Admin.create(settings())) {
+            var resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+            var found = admin.describeConfigs(List.of(resource)).all().get().get(resource);
+            return found.entries().stream()
+                    .filter(one -> one.source() == ConfigEntry.ConfigSource.DYNAMIC_TOPIC_CONFIG)
+                    .collect(Collectors.toMap(ConfigEntry::name, ConfigEntry::value));
+        }
+    }
+
+    private Object alterConfigs(String topic, JsonNode config) throws Exception {
+        var changes = new ArrayList<AlterConfigOp>();
+        config.fields().forEachRemaining(one -> changes.add(new AlterConfigOp(
+                new ConfigEntry(one.getKey(), one.getValue().asText()), AlterConfigOp.OpType.SET)));
+        try (var admin = Admin.create(settings())) {
+            var resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+            return admin.incrementalAlterConfigs(Map.of(resource, changes)).all().get();
+        }
+    }
+
+    private Object deleteRecords(String topic, JsonNode asked) throws Exception {
+        try (var admin = Admin.create(settings())) {
+            var partition = new TopicPartition(topic, asked.get("partition").asInt());
+            var before = RecordsToDelete.beforeOffset(asked.get("offset").asLong());
+            return admin.deleteRecords(Map.of(partition, before)).all().get();
         }
     }
 
