@@ -16,11 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+# Instead of its own folder, whose modules may have the names of clients.
+sys.path[0] = str(Path(__file__).parents[1])
 
 from clients.client import Client, Record
 from clients.legacy import LEGACY
 from clients.registry import ADMINS, MAKERS
+from support.capture_admin import ADMIN_APIS, administer, ask_about_logs
+from support.capture_groups import CLIENTS, GROUP_APIS, ask_about_groups, read_in_groups
 
 from samsa.wire.apis import APIS
 
@@ -40,10 +43,11 @@ class Album:
     """Keeps the longest small frame of each kind: the shortest ones are often empty."""
 
     client: str = ""
+    only: frozenset[int] = frozenset(APIS)
     frames: dict[str, bytes] = field(default_factory=dict)
 
     def keep(self, name: str, key: int, version: int, frame: bytes) -> None:
-        if key not in APIS or version not in APIS[key].versions or len(frame) > LARGEST:
+        if key not in self.only or version not in APIS[key].versions or len(frame) > LARGEST:
             return
         api = APIS[key].key.name.lower().replace("_", "-")
         name = name.format(api=f"{api}-v{version}")
@@ -105,12 +109,46 @@ def exercise(client: Client, topic: str, records: list[Record], *, admin: bool) 
     client.consume(topic, "earliest", len(records), partition=0)
 
 
+def capture_clients(album: Album, bootstrap: str, logs: Path, legacy: bool) -> None:
+    for name, make in (LEGACY if legacy else MAKERS).items():
+        album.client = name
+        client = make(bootstrap, logs / name)
+        records = LEGACY_RECORDS if legacy else RECORDS
+        exercise(client, f"golden-{name}", records, admin=name in ADMINS)
+        client.close()
+    if legacy:
+        album.frames = {k: v for k, v in album.frames.items() if not k.endswith("-response")}
+
+
+def capture_groups(album: Album, bootstrap: str, logs: Path) -> None:
+    album.only = GROUP_APIS
+    for name, kinds in CLIENTS.items():
+        album.client = name
+        read_in_groups(bootstrap, logs, kinds, f"golden-groups-{name}")
+    album.client = "confluent"
+    for kind in CLIENTS["confluent"]:
+        ask_about_groups(bootstrap, f"golden-{kind}", "golden-groups-confluent")
+
+
+def capture_admins(album: Album, bootstrap: str, logs: Path) -> None:
+    album.only = ADMIN_APIS
+    for name in ADMINS:
+        album.client = name
+        client = MAKERS[name](bootstrap, logs / name)
+        administer(client, f"golden-admin-{name}")
+        client.close()
+    album.client = "kafka-python"
+    ask_about_logs(bootstrap, "golden-admin-kafka-python")
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("broker", help="host:port of a broker that advertises the proxy's port")
     parser.add_argument("port", type=int, help="the proxy's port")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--legacy", action="store_true", help="0.8 clients, requests only")
+    parser.add_argument("--admin", action="store_true", help="what administrators say")
+    parser.add_argument("--groups", action="store_true", help="what is said in and about groups")
     return parser.parse_args()
 
 
@@ -121,14 +159,13 @@ def main() -> None:
     proxy = Proxy(asked.port, (host, int(port)), album)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     logs = Path(tempfile.mkdtemp())
-    for name, make in (LEGACY if asked.legacy else MAKERS).items():
-        album.client = name
-        client = make(f"127.0.0.1:{asked.port}", logs / name)
-        records = LEGACY_RECORDS if asked.legacy else RECORDS
-        exercise(client, f"golden-{name}", records, admin=name in ADMINS)
-        client.close()
-    if asked.legacy:
-        album.frames = {k: v for k, v in album.frames.items() if not k.endswith("-response")}
+    bootstrap = f"127.0.0.1:{asked.port}"
+    if asked.admin:
+        capture_admins(album, bootstrap, logs)
+    elif asked.groups:
+        capture_groups(album, bootstrap, logs)
+    else:
+        capture_clients(album, bootstrap, logs, asked.legacy)
     album.write(asked.folder)
     proxy.shutdown()
 
