@@ -168,6 +168,46 @@ STEPS = [
     looks("the topic is gone", "topics", "--list"),
     does("a topic of the same name", "topics", "--create", "--topic", "records"),
     looks("it is empty", "offsets", "--topic", "records", "--time", "latest"),
+    does("a topic for groups", "topics", "--create", "--topic", "grouped", "--partitions", "2"),
+    does("records for groups", "producer",
+         "--topic", "grouped", "--max-messages", "20", "--repeating-keys", "7",
+         "--command-config", IDEMPOTENT),
+    *(
+        step
+        for protocol in ("classic", "consumer")
+        for step in (
+            does(f"a {protocol} group reads", "consumer",
+                 "--topic", "grouped", "--group-id", protocol, "--group-protocol", protocol,
+                 "--max-messages", "20", "--reset-policy", "earliest"),
+            looks(f"a {protocol} group is described", "groups",
+                  "--describe", "--group", protocol),
+            looks(f"the members of a {protocol} group", "groups",
+                  "--describe", "--group", protocol, "--members", "--verbose"),
+            looks(f"the state of a {protocol} group", "groups",
+                  "--describe", "--group", protocol, "--state"),
+            does(f"a {protocol} group would start again", "groups",
+                 "--reset-offsets", "--group", protocol, "--topic", "grouped",
+                 "--to-earliest", "--dry-run"),
+            looks(f"a {protocol} group has not started again", "groups",
+                  "--describe", "--group", protocol),
+            does(f"a {protocol} group goes back", "groups",
+                 "--reset-offsets", "--group", protocol, "--topic", "grouped:0",
+                 "--shift-by", "-2", "--execute"),
+            looks(f"a {protocol} group lags", "groups", "--describe", "--group", protocol),
+            does(f"a {protocol} group forgets a partition", "groups",
+                 "--delete-offsets", "--group", protocol, "--topic", "grouped:1"),
+            looks(f"a {protocol} group has forgotten a partition", "groups",
+                  "--describe", "--group", protocol, "--offsets"),
+        )
+    ),
+    looks("groups are listed", "groups", "--list"),
+    looks("groups are listed with their states", "groups", "--list", "--state"),
+    looks("groups are listed with their types", "groups", "--list", "--type"),
+    looks("a group that is not there", "groups", "--describe", "--group", "nobody"),
+    does("a group is deleted", "groups", "--delete", "--group", "classic"),
+    does("a group that is not there is not deleted", "groups", "--delete", "--group", "nobody"),
+    does("every group is deleted", "groups", "--delete", "--all-groups"),
+    looks("no group is left", "groups", "--list"),
 ]  # fmt: skip
 
 
@@ -226,4 +266,7 @@ def test_the_story_is_not_about_nothing(story: dict[str, Told]) -> None:
     )
     assert story["offsets go on where they were"].samsa.out == ["records:0:15"]
     assert story["it is empty"].samsa.out == ["records:0:0"]
+    assert [line.split()[3:6] for line in story["a classic group is described"].samsa.out[-2:]] == [
+        line.split()[3:6] for line in story["a consumer group is described"].samsa.out[-2:]
+    ]
     assert len(story["no producer yet"].samsa.out) + 1 == len(story["a producer"].samsa.out)
