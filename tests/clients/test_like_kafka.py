@@ -44,6 +44,7 @@ NOT_THE_SAME = {
     "port",
 }
 UNKNOWN_TOPIC = 3
+DEFAULT = 5
 PATIENCE_S = 10
 
 
@@ -274,6 +275,16 @@ CASES = [
     replaces("what is not there", "nowhere", retention_ms="7"),
     describes("all", "plain"),
     describes("some", "plain", "retention.ms", "cleanup.policy", "nonsense"),
+    Case(
+        "describe: no keys at all", ApiKey.DESCRIBE_CONFIGS,
+        describe_configs.REQUEST(
+            resources=[
+                describe_configs.RESOURCE(
+                    resource_type=2, resource_name="plain", configuration_keys=[]
+                )
+            ]
+        ),
+    ),
     describes("what is not there", "nowhere"),
     describes("a bad name", "a/b"),
     describes("a strange broker", "7", kind=4),
@@ -360,6 +371,25 @@ def test_a_value_is_granted_or_refused_as_apache_kafka_does(name: str, both: Bot
     samsa = {value: plain(*told[value, True]) for value in VALUES}
     assert samsa == {value: plain(*told[value, False]) for value in VALUES}
     assert {code for code, _ in samsa.values()} == {0, 40}
+
+
+def test_the_brokers_defaults_are_apache_kafkas(both: Both) -> None:
+    case = describes("the broker", "0", kind=4)
+    samsa, kafka = (
+        {one.name: one for one in peer.ask(case.key, 4, case.row).results[0].configs}
+        for peer in (both.samsa, both.kafka)
+    )
+    assert samsa.keys() <= kafka.keys()
+    differ = {
+        name: (one.value, kafka[name].value)
+        for name, one in samsa.items()
+        if one.config_source == DEFAULT and one.value != kafka[name].value
+    }
+    # What the Apache Kafka of these tests was told.
+    assert differ == {"group.initial.rebalance.delay.ms": ("3000", "0")}
+    assert {name: one.config_type for name, one in samsa.items()} == {
+        name: kafka[name].config_type for name in samsa
+    }
 
 
 def plain(code: int, message: str | None) -> tuple[int, str | None]:
