@@ -9,6 +9,7 @@ from samsa.log.extents import describe
 from samsa.log.fence import NO_TIMESTAMP
 from samsa.log.layout import Layout
 from samsa.log.producers import Draft
+from samsa.log.stores import slot_key
 from samsa.log.tokens import Token
 from samsa.ports import Confirmed, Extent, Partition
 from samsa.records import BatchHeader, filler, read_header
@@ -162,7 +163,7 @@ def index_blindly(log: Log) -> None:
 
 def _as_filler(partition: Partition, token: str, base: int) -> Extent:
     empty = filler(base, Token.parse(token).offsets, NO_TIMESTAMP)
-    return describe(partition, base, [(0, read_header(empty))], 0)
+    return describe(slot_key(partition, base), base, [(0, read_header(empty))], 0)
 
 
 @instead("repair an offset without looking whether the log has moved past it")

@@ -104,4 +104,6 @@ def test_a_cut_always_makes_progress():
 
 def test_the_writer_describes_what_a_reader_would_find():
     data = an_object(10, MARK_EVERY, 20)
-    assert describe(PARTITION, BASE, headers(data), 5) == the_extent(10, MARK_EVERY, 20)
+    assert describe(slot_key(PARTITION, BASE), BASE, headers(data), 5) == the_extent(
+        10, MARK_EVERY, 20
+    )

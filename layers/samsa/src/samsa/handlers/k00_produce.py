@@ -32,6 +32,7 @@ ACKS = (-1, 0, 1)
 LOG_APPEND_TIME = "LogAppendTime"
 PRODUCERS_TIME = -1
 FIRST_WITH_BATCHES = 3
+FIRST_BY_ID = 13
 
 _REFUSALS = {
     Refusal.OUT_OF_ORDER: ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
@@ -61,8 +62,13 @@ async def produce(request: Any, context: Context, broker: Broker) -> Later:
     now = asyncio.get_running_loop().time
     deadline = now() + request.timeout_ms / 1000 if request.timeout_ms > 0 else None
     pending: list[Pending] = []
+    by_id = context.version >= FIRST_BY_ID
     for topic in request.topic_data:
-        found = await _topic(topic, context, broker, deadline)
+        found: Topic | Refused | None = broker.catalog.remembered(
+            topic.topic_id if by_id else topic.name
+        )
+        if found is None:
+            found = await _topic(topic, by_id, broker, deadline)
         appended_at = _append_time(found, broker)
         for entry in topic.partition_data:
             result = _begin(request, entry, found, appended_at, context, broker)
@@ -73,13 +79,8 @@ async def produce(request: Any, context: Context, broker: Broker) -> Later:
 
 
 async def _topic(
-    topic: Any, context: Context, broker: Broker, deadline: float | None
+    topic: Any, by_id: bool, broker: Broker, deadline: float | None
 ) -> Topic | Refused:
-    by_id = context.version >= 13
-    key = topic.topic_id if by_id else topic.name
-    known = broker.catalog.remembered(key)
-    if known is not None:
-        return known
     try:
         async with asyncio.timeout_at(deadline):
             return await topic_of(topic, by_id, broker, create=True)
@@ -87,6 +88,7 @@ async def _topic(
         return refused.with_traceback(None)  # which would hold on to the request's memory
     except (Unavailable, TimeoutError) as error:
         # Queued it keeps its place. Refused it would leave a gap before the next request.
+        key = topic.topic_id if by_id else topic.name
         return broker.catalog.last_seen(key) or Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
 
 

@@ -11,7 +11,7 @@ from .at_once import TRIES, AtOnce
 from .fence import Fencer
 from .layout import Batch, Layout, lay_out, places
 from .read import Reader
-from .stores import Stores
+from .stores import Stores, slot_key
 from .tokens import Token
 
 
@@ -70,7 +70,8 @@ class Appender:
             bases = places(slot.base, batches, admitted)
             binding = await self._producers.bind(partition, screening.planned, bases, slot.base)
             now = self._stores.clock.now_ms()
-            layout = lay_out(partition, slot.base, batches, bases, binding.lost, now)
+            key = slot_key(partition, slot.base)
+            layout = lay_out(key, slot.base, batches, bases, binding.lost, now)
             log_start = await self._commit(partition, slot, layout)
         except Exception:
             # This writer gives up. Closing the slot now spares everyone the wait for its fence.

@@ -16,6 +16,8 @@ from .fence import Fencer
 from .layout import Batch, lay_out, places
 from .stores import Stores
 
+ANY_KEY = ""
+"""The journal chooses."""
 TRIES = 3
 REMEMBERED = 100_000
 
@@ -44,7 +46,7 @@ class AtOnce:
             base = (await self._stores.insist(self._stores.ledger.head, partition)).next_offset
         bases = places(base, batches, admitted)
         claims, known = self._producers.claims(screening.planned, bases, base)
-        layout = lay_out(partition, base, batches, bases, set(), self._stores.clock.now_ms())
+        layout = lay_out(ANY_KEY, base, batches, bases, set(), self._stores.clock.now_ms())
         head, stored, lost = await self._journal.append(
             partition, layout.extent, layout.parts, claims
         )

@@ -22,9 +22,7 @@ class Range(NamedTuple):
     """The offset after the last batch in it."""
 
 
-def describe(
-    partition: Partition, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int
-) -> Extent:
+def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int) -> Extent:
     """The extent of a slot from its batches, each with its position."""
     marks: list[tuple[int, int]] = []
     marked, records, newest = 0, 0, -1
@@ -41,14 +39,14 @@ def describe(
         position + header.size,
         newest,
         stored_at,
-        slot_key(partition, base),
+        key,
         tuple(marks),
         records,
     )
 
 
 def describe_object(partition: Partition, base: int, data: Buffer, stored_at: int) -> Extent:
-    return describe(partition, base, headers(data), stored_at)
+    return describe(slot_key(partition, base), base, headers(data), stored_at)
 
 
 def join(ranges: list[Range], more: Range) -> None:

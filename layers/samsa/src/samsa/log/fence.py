@@ -61,7 +61,7 @@ class Fencer:
         now = self._stores.clock.now_ms()
         empty = filler(base, Token.parse(token).offsets, NO_TIMESTAMP)
         if await self._stores.insist(objects.put_if_absent, key, [empty]):
-            return describe(partition, base, [(0, read_header(empty))], now)
+            return describe(key, base, [(0, read_header(empty))], now)
         try:
             data = await self._stores.insist(objects.get, key)
         except Missing:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samsa.ports import Extent, Partition
+from samsa.ports import Extent
 from samsa.records.batch import BatchHeader, assign, empty_like, read_header
 
 from .extents import describe
@@ -33,7 +33,7 @@ def places(base: int, batches: Sequence[Batch], admitted: list[int]) -> dict[int
 
 
 def lay_out(
-    partition: Partition,
+    key: str,
     base: int,
     batches: Sequence[Batch],
     bases: dict[int, int],
@@ -57,4 +57,4 @@ def lay_out(
         parts.append(part)
         placed.append((position, header))
         position += len(part)
-    return Layout(parts, describe(partition, base, placed, now_ms), first_own)
+    return Layout(parts, describe(key, base, placed, now_ms), first_own)

@@ -217,7 +217,9 @@ class Connection:
             log.exception("produce failed peer=%s", self.peer)
             self.abort()
         else:
-            self._write(segments)
+            if segments:
+                # None of them holds records: they are short, and fit into one packet.
+                self._write([b"".join(segments)])
 
     def _send(self, request: Request, row: Answer) -> None:
         if row is not None:
