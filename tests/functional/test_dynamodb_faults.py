@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from botocore.exceptions import ClientError
 from functional.given import DAY_MS, a_partition, a_topic, an_extent
 from functional.servers.faults import (
     Fault,
@@ -17,6 +16,7 @@ from functional.servers.faults import (
 
 from samsa.aws.client import Patience
 from samsa.aws.dynamodb import DynamoLedger
+from samsa.aws.errors import BadRequest
 from samsa.ports import Bound, Misconfigured, Partition, Unavailable
 
 ONE_TRY = Patience(read_s=0.5, tries=1)
@@ -85,7 +85,7 @@ async def test_a_request_that_can_never_succeed_is_not_called_unavailable(
     hasty: DynamoLedger, proxy: FaultyProxy
 ):
     proxy.faults = [dynamodb_error("ValidationException")]
-    with pytest.raises(ClientError, match="ValidationException"):
+    with pytest.raises(BadRequest, match="ValidationException"):
         await hasty.topics()
 
 

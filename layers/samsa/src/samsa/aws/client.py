@@ -1,54 +1,104 @@
-"""The boto3 client, made late: importing boto3 takes half a second."""
+"""DynamoDB's JSON protocol over our own HTTP: what the ledger needs of it and nothing else.
 
-from dataclasses import dataclass
+Every write of the ledger is conditional, so a request that may have been done is simply sent again,
+a few times; then it is Unavailable. See docs/decisions/0007 for why this is not boto3.
+"""
+
+import asyncio
+import json
+import random  # noqa: TID251  (only the length of a pause)
+import zlib
+from base64 import b64encode
 from typing import Any
 
+from samsa.aws.credentials import Credentials, endpoint_or, region_or, stamp
+from samsa.aws.errors import named
+from samsa.aws.http import Http, Patience, post
+from samsa.aws.http_answer import Answer, BadAnswer
+from samsa.aws.items import Item
+from samsa.aws.sigv4 import Signer
+from samsa.ports import Misconfigured, Unavailable
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a request may take: with all its tries, less than the age of a fenced slot."""
+__all__ = ["DynamoClient", "Patience", "dynamodb_client"]
 
-    connect_s: float = 1.0
-    read_s: float = 3.0
-    tries: int = 3
+TARGET = "DynamoDB_20120810"
+PAUSE_S = 0.05
+"""Before the second try; doubled before each one more."""
+
+
+def _wire(value: object) -> str:
+    if isinstance(value, bytes | bytearray):
+        return b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} is no attribute's value")
+
+
+encode = json.JSONEncoder(separators=(",", ":"), default=_wire).encode
+
+
+class DynamoClient:
+    def __init__(
+        self, endpoint: str | None, region: str | None, connections: int, patience: Patience
+    ) -> None:
+        region = region_or(region)
+        self._http = Http(endpoint_or(endpoint, "dynamodb", region), connections, patience)
+        self._signer = Signer("dynamodb", region)
+        self._credentials = Credentials()
+        self._tries = patience.tries
+
+    async def send(self, operation: str, parameters: Item) -> Item:
+        """Raises ConditionFailed; Unavailable, Misconfigured; BadRequest, which is a bug."""
+        body = encode(parameters).encode()
+        for attempt in range(1, self._tries):
+            try:
+                return await self._try(operation, body)
+            except Misconfigured:
+                raise
+            except Unavailable:
+                await asyncio.sleep(PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))
+        return await self._try(operation, body)
+
+    async def _try(self, operation: str, body: bytes) -> Item:
+        keys = await self._credentials.keys()
+        headers = {
+            "content-type": "application/x-amz-json-1.0",
+            "host": self._http.host,
+            "x-amz-target": f"{TARGET}.{operation}",
+        }
+        signed = self._signer.headers(keys, stamp(), "POST", "/", headers, body)
+        try:
+            answer = await self._http.ask(post("/", signed, body))
+            read = _read(answer)
+        except (OSError, BadAnswer) as error:
+            what = str(error) or type(error).__name__
+            raise Unavailable(f"DynamoDB {operation}: {what}") from error
+        if answer.status == 200:
+            return read
+        raise named(operation, answer.status, read)
+
+    async def close(self) -> None:
+        await self._http.close()
+
+
+def _read(answer: Answer) -> Item:
+    """The body. Raises BadAnswer for one that was cut short: an item that is torn must not be taken
+    for no item, nor a refusal for one without a reason."""
+    body = answer.body
+    checksum = answer.headers.get("x-amz-crc32")
+    if checksum is not None and checksum != str(zlib.crc32(body)):
+        raise BadAnswer("the checksum is another")
+    try:
+        read: Any = json.loads(body)
+    except ValueError:
+        read = None
+    if isinstance(read, dict):
+        return read
+    # An error may come from someone else than DynamoDB, and be no JSON.
+    if answer.status < 500 and (answer.status == 200 or not body or body.startswith(b"{")):
+        raise BadAnswer(f"{len(body)} bytes that are no answer")
+    return {}
 
 
 def dynamodb_client(
     endpoint: str | None, region: str | None, connections: int, patience: Patience
-) -> Any:
-    import boto3
-    from botocore.config import Config
-
-    config = Config(
-        connect_timeout=patience.connect_s,
-        read_timeout=patience.read_s,
-        retries={"mode": "standard", "total_max_attempts": patience.tries},
-        max_pool_connections=connections,
-        tcp_keepalive=True,
-    )
-    return boto3.client("dynamodb", endpoint_url=endpoint, region_name=region, config=config)
-
-
-def refuse_torn_answers(client: Any) -> None:
-    """botocore reads an answer that was cut short as an empty one: an item as no item at all, a
-    failed condition as an error without a name."""
-    client.meta.events.register(
-        "response-received.dynamodb", _refuse_if_torn, unique_id="samsa-torn-answers"
-    )
-
-
-def _refuse_if_torn(response_dict: dict[str, Any] | None, **_: Any) -> None:
-    from botocore.parsers import ResponseParserError
-
-    if response_dict is None or response_dict["status_code"] >= 500:
-        return
-    body = response_dict["body"]
-    promised = str(response_dict["headers"].get("content-length", len(body)))
-    if promised != str(len(body)) or _is_torn(response_dict["status_code"], body):
-        raise ResponseParserError(f"{len(body)} bytes of {promised}")
-
-
-def _is_torn(status: int, body: bytes) -> bool:
-    """An error may come from someone else than DynamoDB, and be no JSON."""
-    begins, ends = body.startswith(b"{"), body.endswith(b"}")
-    return not (begins and ends) if status == 200 else begins != ends or not body
+) -> DynamoClient:
+    return DynamoClient(endpoint, region, connections, patience)

@@ -1,9 +1,5 @@
 """What went wrong with a DynamoDB request, in the words of the ports."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
 from samsa.aws.items import Item
 from samsa.ports import Misconfigured, Unavailable
 
@@ -45,40 +41,24 @@ class ConditionFailed(Exception):
         self.old = old
 
 
-@contextmanager
-def named_errors(operation: str) -> Iterator[None]:
-    from botocore import exceptions
-    from botocore.parsers import ResponseParserError
+class BadRequest(Exception):
+    """Neither a failed condition, nor likely to pass, nor a bad set-up: the request is wrong."""
 
-    try:
-        yield
-    except exceptions.ClientError as error:
-        name = named(operation, error.response)
-        if name is None:
-            raise
-        raise name from error
-    except (
-        exceptions.ConnectionError,
-        exceptions.HTTPClientError,
-        exceptions.IncompleteReadError,
-        ResponseParserError,
-    ) as error:
-        raise Unavailable(f"DynamoDB {operation}: {error}") from error
-    except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError) as error:
-        raise Misconfigured(f"DynamoDB {operation}: {error}") from error
+    def __init__(self, operation: str, code: str, message: str) -> None:
+        super().__init__(f"DynamoDB {operation}: {code}: {message}")
+        self.code = code
 
 
-def named(operation: str, response: dict[str, Any]) -> Exception | None:
-    """None for what is neither a failed condition, nor likely to pass, nor a bad set-up: a bug."""
-    code = str(response.get("Error", {}).get("Code"))
-    status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    reasons = {str(reason.get("Code")) for reason in response.get("CancellationReasons", [])}
+def named(operation: str, status: int, answer: Item) -> Exception:
+    code = str(answer.get("__type", "")).rpartition("#")[2]
+    message = str(answer.get("message") or answer.get("Message") or "")
+    reasons = {str(reason.get("Code")) for reason in answer.get("CancellationReasons") or ()}
     if code == "ConditionalCheckFailedException":
-        return ConditionFailed(response.get("Item"))
+        return ConditionFailed(answer.get("Item"))
     if "ConditionalCheckFailed" in reasons:
         return ConditionFailed()
     if code in TRANSIENT or status >= 500 or reasons & TRANSIENT_CANCELLATIONS:
         return Unavailable(f"DynamoDB {operation}: {code} {status}")
     if code in SET_UP:
-        return Misconfigured(f"DynamoDB {operation}: {code}: {response['Error'].get('Message')}")
-    return None
+        return Misconfigured(f"DynamoDB {operation}: {code}: {message}")
+    return BadRequest(operation, code or str(status), message)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from samsa.aws.items import Item, key, number, string
+from samsa.aws.items import Item, binary, key, number, string
 from samsa.ports import Committed, GroupItem, Offsets
 
 CHUNK = 32
@@ -67,7 +67,7 @@ def state_item(group_id: str, group: GroupItem) -> Item:
 
 
 def read_group(item: Item) -> GroupItem:
-    return GroupItem(int(item["version"]["N"]), bytes(item["state"]["B"]))
+    return GroupItem(int(item["version"]["N"]), binary(item["state"]))
 
 
 def version_is(version: int) -> Expression:

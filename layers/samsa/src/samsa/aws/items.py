@@ -14,6 +14,7 @@ An extent is filed under its *last* offset, so that one range query from any off
 extent that contains it.
 """
 
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -33,6 +34,11 @@ def number(value: int) -> Item:
 
 def string(value: str) -> Item:
     return {"S": value}
+
+
+def binary(attribute: Item) -> bytes:
+    """What was written as {"B": bytes}: DynamoDB has it in base64."""
+    return b64decode(attribute["B"])
 
 
 def key(pk: str, sk: str) -> Item:
@@ -104,7 +110,7 @@ def read_extent(item: Item) -> Extent:
         max_timestamp=int(item["max_timestamp"]["N"]),
         stored_at=int(item["stored_at"]["N"]),
         key=item["object"]["S"],
-        marks=unpack_marks(item["marks"]["B"]) if "marks" in item else (),
+        marks=unpack_marks(binary(item["marks"])) if "marks" in item else (),
         records=int(item["records"]["N"]),
         start=int(item["start"]["N"]) if "start" in item else 0,
     )
@@ -125,7 +131,7 @@ def producer_item(partition: Partition, producer_id: int, bound: Bound, expires_
 
 
 def read_producer(item: Item) -> Bound:
-    return Bound(int(item["version"]["N"]), bytes(item["state"]["B"]))
+    return Bound(int(item["version"]["N"]), binary(item["state"]))
 
 
 def read_producer_id(item: Item) -> int:

@@ -1,17 +1,14 @@
-"""One DynamoDB table, and the requests that a ledger makes of it.
-
-boto3 blocks, so each request runs in a thread. There are as many connections as threads: a request
-never waits for a connection while it holds a thread.
-"""
+"""One DynamoDB table, and the requests that a ledger makes of it."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from functools import cache
 from typing import Any
+from uuid import uuid4  # noqa: TID251  (it names one request, and decides nothing)
 
-from samsa.aws.errors import named_errors
+from samsa.aws.client import DynamoClient
 from samsa.aws.items import Item, string
 from samsa.ports import Unavailable
 
@@ -23,24 +20,17 @@ BATCH_TRIES = 7
 
 
 class Table:
-    """`requests` counts by operation what was asked of DynamoDB, without the SDK's own retries."""
+    """`requests` counts by operation what was asked of DynamoDB, without what was tried again."""
 
-    def __init__(self, name: str, client: Any, threads: int) -> None:
+    def __init__(self, name: str, client: DynamoClient) -> None:
         self.name = name
         self.requests: dict[str, int] = defaultdict(int)
         self._client = client
-        self._threads = ThreadPoolExecutor(threads, "dynamodb")
 
     async def send(self, method: str, **parameters: Any) -> Item:
-        operation = self._client.meta.method_to_api_mapping[method]
+        operation = operation_of(method)
         self.requests[operation] += 1
-
-        def request() -> Item:
-            with named_errors(operation):
-                answer: Item = getattr(self._client, method)(**parameters)
-                return answer
-
-        return await asyncio.get_running_loop().run_in_executor(self._threads, request)
+        return await self._client.send(operation, parameters)
 
     async def call(self, method: str, **parameters: Any) -> Item:
         return await self.send(method, TableName=self.name, **parameters)
@@ -93,8 +83,9 @@ class Table:
         return [item async for page in self.pages(pk, first, last, **parameters) for item in page]
 
     async def transact(self, writes: Sequence[Item]) -> None:
-        """All or nothing; raises ConditionFailed. By boto3's token its own retries count once."""
-        await self.send("transact_write_items", TransactItems=list(writes))
+        """All or nothing; raises ConditionFailed. By its token it is done once if sent again."""
+        token = str(uuid4())
+        await self.send("transact_write_items", TransactItems=writes, ClientRequestToken=token)
 
     async def delete_all(self, keys: Sequence[Item]) -> None:
         for start in range(0, len(keys), BATCH):
@@ -110,5 +101,8 @@ class Table:
             await asyncio.sleep(0.05 * 2**attempt)
         raise Unavailable(f"DynamoDB BatchWriteItem: {len(left)} of {len(keys)} not taken")
 
-    async def close(self) -> None:
-        await asyncio.to_thread(self._threads.shutdown)
+
+@cache
+def operation_of(method: str) -> str:
+    """`update_item` is DynamoDB's UpdateItem."""
+    return method.title().replace("_", "")

@@ -1,0 +1,94 @@
+"""Who we are to AWS: the environment's keys as they are, anything else through botocore.
+
+A function, and most processes, have their keys in the environment. Profiles, roles, containers and
+machines are botocore's business, which is imported only for them, and asked in a thread: it may
+have to call someone.
+"""
+
+import asyncio
+import os
+import time
+from typing import Any
+
+from samsa.aws.sigv4 import Keys
+from samsa.ports import Misconfigured, Unavailable
+
+REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+
+
+def stamp() -> str:
+    """Now, as signatures have it."""
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+
+
+class Credentials:
+    def __init__(self) -> None:
+        self._kept = _from_environment()
+        self._provider: Any = None
+
+    async def keys(self) -> Keys:
+        """Raises Misconfigured: there are none."""
+        if self._kept is not None:
+            return self._kept
+        if self._provider is None or self._provider.refresh_needed():
+            return await asyncio.to_thread(self._ask)
+        return _frozen(self._provider)
+
+    def _ask(self) -> Keys:
+        from botocore.exceptions import BotoCoreError
+
+        try:
+            if self._provider is None:
+                self._provider = _find_provider()
+            return _frozen(self._provider)
+        except BotoCoreError as error:
+            raise Unavailable(f"AWS credentials: {error}") from error
+
+
+def _from_environment() -> Keys | None:
+    access, secret = (
+        os.environ.get(f"AWS_{n}", "") for n in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
+    )
+    return Keys(access, secret, os.environ.get("AWS_SESSION_TOKEN", "")) if access else None
+
+
+def _find_provider() -> Any:
+    from botocore.session import get_session
+
+    found = get_session().get_credentials()
+    if found is None:
+        raise Misconfigured("there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID")
+    if not hasattr(found, "refresh_needed"):
+        found.refresh_needed = lambda: False  # keys of a profile stay as they are
+    return found
+
+
+def _frozen(provider: Any) -> Keys:
+    keys = provider.get_frozen_credentials()
+    return Keys(keys.access_key, keys.secret_key, keys.token or "")
+
+
+def region_or(given: str | None) -> str:
+    """Raises Misconfigured: no region is known."""
+    found = given or next((os.environ[name] for name in REGIONS if os.environ.get(name)), None)
+    found = found or _region_of_profile()
+    if not found:
+        raise Misconfigured("no AWS region is known; give region=… or set AWS_REGION")
+    return found
+
+
+def _region_of_profile() -> str | None:
+    try:
+        from botocore.session import get_session
+    except ImportError:
+        return None
+    region: str | None = get_session().get_config_variable("region")
+    return region
+
+
+def endpoint_or(given: str | None, service: str, region: str) -> str:
+    named = os.environ.get(f"AWS_ENDPOINT_URL_{service.upper()}")
+    if found := given or named or os.environ.get("AWS_ENDPOINT_URL"):
+        return found
+    domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return f"https://{service}.{region}.{domain}"
