@@ -71,7 +71,7 @@ class Given:
     def leave(self, *members):
         return self.ask(Leave(tuple(Leaving(*each) for each in members)))
 
-    def heartbeat(self, member_id, epoch, **changes):
+    def heartbeat(self, member_id, epoch, /, **changes):
         request = ConsumerHeartbeat(member_id, epoch, known=self.topics)
         if epoch == 0:
             request = request._replace(
@@ -96,7 +96,7 @@ class Given:
             self.sync(member_id, generation)
         return ids
 
-    def static(self, *instances: str, **changes) -> list[str]:
+    def static(self, *instances: str, share: bytes = b"", **changes) -> list[str]:
         parked = [self.join(instance_id=each, **changes) for each in instances]
         self.now += 3 * DELAY
         joined = [self.ask(answer.ask) for answer in parked]
@@ -104,7 +104,7 @@ class Given:
         ids = [answer.member_id for answer in joined]
         for member_id in ids[1:]:
             self.sync(member_id, joined[0].generation)
-        self.sync(ids[0], joined[0].generation, {each: each.encode() for each in ids})
+        self.sync(ids[0], joined[0].generation, {each: share or each.encode() for each in ids})
         return ids
 
 

@@ -139,7 +139,7 @@ def test_a_full_group_takes_no_more():
 
 def test_a_follower_that_joins_again_unchanged_is_told_the_generation():
     given = Given()
-    a, b = given.stable("a", "b")
+    _a, b = given.stable("a", "b")
     assert given.join(b).generation == 1
     assert state_of(given.group) == "Stable"
 

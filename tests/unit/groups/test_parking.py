@@ -48,7 +48,7 @@ def test_a_join_that_missed_its_generation_takes_part_in_the_next():
 
 def test_whoever_asks_with_an_old_ticket_is_turned_away():
     given = Given()
-    a, b = given.stable("a", "b")
+    a, _b = given.stable("a", "b")
     old = given.join(a, waiter="there")
     new = given.join(a, waiter="here")
     assert given.ask(old.ask).error is GroupError.REBALANCE_IN_PROGRESS
@@ -127,7 +127,7 @@ def test_a_follower_that_waits_is_told_when_the_leader_dies():
 
 def test_whoever_has_no_id_does_not_wait_for_ever():
     given = Given()
-    a, b = given.stable("a", "b", rebalance_timeout_ms=3_600_000, session_timeout_ms=1_800_000)
+    _a, _b = given.stable("a", "b", rebalance_timeout_ms=3_600_000, session_timeout_ms=1_800_000)
     parked = given.join(client_id="c", rebalance_timeout_ms=3_600_000)
     assert parked.deadline_ms == given.now + given.settings.new_member_join_timeout_ms
     given.now = parked.deadline_ms
@@ -136,7 +136,7 @@ def test_whoever_has_no_id_does_not_wait_for_ever():
 
 def test_a_deadline_is_never_over():
     given = Given()
-    a, b = given.stable("a", "b")
+    _a, b = given.stable("a", "b")
     given.now += 12_499
     given.beat(b, 1)
     parked = given.join(b, protocols=(("range", b"other"),))

@@ -61,7 +61,7 @@ def test_an_instance_that_comes_back_while_the_leader_assigns_starts_a_rebalance
     given = Given()
     parked = [given.join(instance_id=each) for each in "ij"]
     given.now += REBALANCE
-    i, j = [given.ask(answer.ask).member_id for answer in parked]
+    i, _j = [given.ask(answer.ask).member_id for answer in parked]
     assert state_of(given.group) == "CompletingRebalance"
     assert isinstance(given.join(instance_id="j"), Parked)
     assert given.sync(i, 1).error is GroupError.REBALANCE_IN_PROGRESS
@@ -69,7 +69,7 @@ def test_an_instance_that_comes_back_while_the_leader_assigns_starts_a_rebalance
 
 def test_an_instance_that_does_not_join_again_keeps_its_place():
     given = Given()
-    i, j = given.static("i", "j", session_timeout_ms=60_000)
+    i, _j = given.static("i", "j", session_timeout_ms=60_000)
     parked = given.join(i, instance_id="i")
     given.now += REBALANCE
     joined = given.ask(parked.ask)
@@ -78,7 +78,7 @@ def test_an_instance_that_does_not_join_again_keeps_its_place():
 
 def test_a_leading_instance_that_does_not_join_again_does_not_lead():
     given = Given()
-    i, j = given.static("i", "j", session_timeout_ms=60_000)
+    _i, j = given.static("i", "j", session_timeout_ms=60_000)
     parked = given.join(j, instance_id="j", protocols=(("range", b"other"),))
     given.now += REBALANCE
     assert given.ask(parked.ask).leader == j
@@ -86,7 +86,7 @@ def test_a_leading_instance_that_does_not_join_again_does_not_lead():
 
 def test_where_no_instance_joins_again_the_rebalance_waits_for_their_sessions():
     given = Given()
-    i, j, k = given.static("i", "j", "k", session_timeout_ms=100_000)
+    i, j, _k = given.static("i", "j", "k", session_timeout_ms=100_000)
     given.leave(("", "k"))
     given.now += REBALANCE
     assert given.beat(i, 1, instance_id="i") is GroupError.REBALANCE_IN_PROGRESS
@@ -96,7 +96,7 @@ def test_where_no_instance_joins_again_the_rebalance_waits_for_their_sessions():
 
 def test_an_instance_that_stays_away_is_dropped_when_its_session_is_over():
     given = Given()
-    i, j = given.static("i", "j")
+    i, _j = given.static("i", "j")
     for _ in range(5):
         given.now += SESSION // 4
         given.beat(i, 1, instance_id="i")

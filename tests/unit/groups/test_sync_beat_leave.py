@@ -47,7 +47,7 @@ def test_whoever_the_leader_forgets_gets_nothing():
 
 
 def test_a_sync_after_the_next_rebalance_began_must_join_again():
-    given, (a, b) = rebalancing("a", "b")
+    given, (a, _b) = rebalancing("a", "b")
     given.join(client_id="c")
     assert given.sync(a, 1, {a: b"1"}).error is GroupError.REBALANCE_IN_PROGRESS
 
@@ -91,7 +91,7 @@ def test_a_heartbeat_calls_to_the_rebalance():
 
 def test_a_silent_member_is_dropped_when_its_session_is_over():
     given = Given()
-    a, b = given.stable("a", "b")
+    a, _b = given.stable("a", "b")
     for _ in range(5):
         given.now += SESSION // 4
         given.beat(a, 1)
@@ -101,7 +101,7 @@ def test_a_silent_member_is_dropped_when_its_session_is_over():
 
 def test_a_heartbeat_is_written_only_when_it_is_worth_it():
     given = Given()
-    a, b = given.stable("a", "b")
+    a, _b = given.stable("a", "b")
     given.now += SESSION // 4 - 1
     given.beat(a, 1)
     assert not given.wrote
@@ -121,7 +121,7 @@ def test_a_heartbeat_that_was_not_written_still_counts():
 
 def test_a_parked_member_has_no_session_to_lose():
     given = Given()
-    a, b = given.stable("a", "b")
+    a, _b = given.stable("a", "b")
     parked = given.join(a)
     given.now += REBALANCE - 1
     given.ask(parked.ask)
