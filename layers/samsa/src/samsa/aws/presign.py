@@ -1,0 +1,53 @@
+"""URLs of S3 objects that whoever has them may use for a while. No call is made for one.
+
+A GET may be for any range of the object: the range is not signed. A PUT is for one length and one
+kind of content, which must be sent as they were signed.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+from samsa.aws.credentials import Credentials, endpoint_or, region_or, stamp
+from samsa.aws.sigv4 import UNRESERVED, Signer
+
+CONTENT_TYPE = "application/octet-stream"
+EXPIRES_S = 900
+
+
+class Put(NamedTuple):
+    url: str
+    headers: dict[str, str]
+    """To be sent with it, beside the length."""
+
+
+class Presigner:
+    def __init__(
+        self, bucket: str, prefix: str = "", endpoint: str | None = None, region: str | None = None
+    ) -> None:
+        region = region_or(region)
+        given = endpoint or endpoint_or(None, "s3", region)
+        parts = urlsplit(given)
+        own_host = endpoint is None and given.endswith(".amazonaws.com") and "." not in bucket
+        self._host = f"{bucket}.{parts.netloc}" if own_host else parts.netloc
+        self._origin = f"{parts.scheme}://{self._host}"
+        folders = [] if own_host else [bucket]
+        folders += [prefix.strip("/")] if prefix.strip("/") else []
+        self._folder = "/".join(["", *folders, ""])
+        self._signer = Signer("s3", region)
+        self._credentials = Credentials()
+
+    async def get(self, key: str) -> str:
+        return await self._presign("GET", key, {})
+
+    async def put(self, key: str, size: int) -> Put:
+        headers = {"content-length": str(size), "content-type": CONTENT_TYPE}
+        url = await self._presign("PUT", key, headers)
+        return Put(url, {"content-type": CONTENT_TYPE})
+
+    async def _presign(self, method: str, key: str, headers: Mapping[str, str]) -> str:
+        keys = await self._credentials.keys()
+        path = quote(f"{self._folder}{key}", safe="/" + UNRESERVED)
+        signed = {**headers, "host": self._host}
+        query = self._signer.query(keys, stamp(), method, path, signed, EXPIRES_S)
+        return f"{self._origin}{path}?{query}"
