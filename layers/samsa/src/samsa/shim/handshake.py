@@ -1,0 +1,91 @@
+"""Opening a WebSocket, and saying in plain words why it did not open."""
+
+import socket
+import ssl
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode, urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI, WebSocketException
+
+from samsa.envelope import MAX_MESSAGE, Greeting, greeting_query
+from samsa.shim.errors import Away, Refused, ShimError
+from samsa.shim.settings import Settings
+from samsa.shim.signing import HandshakeSigner
+
+NOT_ALLOWED = {401, 403}
+TOO_MANY = 429
+EXAMPLE = "wss://….execute-api.REGION.amazonaws.com/STAGE, or ws://127.0.0.1:3001 for a local one"
+
+
+def check_url(url: str) -> None:
+    """Raises Refused."""
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise Refused(f"{url!r} is not the URL of a WebSocket API; one is {EXAMPLE}")
+
+
+class Door:
+    """Where the cluster is, and how we are let in."""
+
+    def __init__(self, settings: Settings) -> None:
+        check_url(settings.url)
+        self.url = settings.url
+        self._open_within = settings.times.open_within
+        self._signer = HandshakeSigner(settings.profile, settings.region) if settings.sign else None
+
+    async def open(self, greeting: Greeting) -> ClientConnection:
+        """Raises Refused or Away."""
+        url = with_query(self.url, greeting_query(greeting))
+        headers = await self._signer.headers(url) if self._signer else {}
+        try:
+            return await self._connect(url, headers)
+        except (OSError, WebSocketException) as error:
+            raise explained(self.url, error, self._signer is not None) from error
+
+    async def _connect(self, url: str, headers: Mapping[str, str]) -> ClientConnection:
+        return await connect(
+            url,
+            additional_headers=headers,
+            compression=None,  # API Gateway has none, and base64 of batches gains nothing
+            open_timeout=self._open_within,
+            close_timeout=1,
+            ping_interval=None,  # the envelope has its own, which API Gateway counts as a message
+            max_size=2 * MAX_MESSAGE,
+        )
+
+
+def with_query(url: str, query: Mapping[str, str]) -> str:
+    """Encoded as signatures want it: all but unreserved characters."""
+    more = urlencode(sorted(query.items()), quote_via=quote, safe="-_.~")
+    return f"{url}{'&' if urlsplit(url).query else '?'}{more}"
+
+
+def explained(url: str, error: Exception, signed: bool) -> ShimError:
+    if isinstance(error, InvalidStatus):
+        return _status(url, error.response.status_code, signed)
+    if isinstance(error, InvalidURI | ssl.SSLCertVerificationError):
+        return Refused(f"{url}: {error}")
+    if isinstance(error, socket.gaierror):
+        return Away(f"{url}: there is no such host ({error.strerror})")
+    if isinstance(error, TimeoutError):
+        return Away(f"{url} does not answer")
+    if isinstance(error, InvalidHandshake):
+        return Away(f"{url} is no WebSocket: {error}")
+    return Away(f"{url}: {getattr(error, 'strerror', None) or error}")
+
+
+def _status(url: str, status: int, signed: bool) -> ShimError:
+    if status in NOT_ALLOWED:
+        if signed:
+            why = "these credentials may not connect, or the URL's stage is wrong"
+        else:
+            why = "it wants a signature: try without --no-sign"
+        return Refused(f"{url} answers {status}: {why}")
+    if 400 <= status < 500 and status != TOO_MANY:
+        return Refused(f"{url} answers {status}: there is no Samsa cluster (host/stage wrong?)")
+    return Away(f"{url} answers {status}")

@@ -1,0 +1,77 @@
+"""Which requests may be sent twice, when nobody knows what became of the first.
+
+Only those that twice are the same as once. Of everything else the client's connection is closed
+instead: a Kafka client knows whether it wants to try again. What is not listed is not repeated.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from samsa.envelope import Frame
+from samsa.records import RecordError, headers
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import DecodeError
+from samsa.wire.frame import read_request
+
+READS = {
+    ApiKey.FETCH,
+    ApiKey.LIST_OFFSETS,
+    ApiKey.METADATA,
+    ApiKey.OFFSET_FETCH,
+    ApiKey.FIND_COORDINATOR,
+    ApiKey.DESCRIBE_GROUPS,
+    ApiKey.LIST_GROUPS,
+    ApiKey.API_VERSIONS,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH,
+    ApiKey.DESCRIBE_CONFIGS,
+    ApiKey.DESCRIBE_LOG_DIRS,
+    ApiKey.DESCRIBE_CLUSTER,
+    ApiKey.DESCRIBE_PRODUCERS,
+    ApiKey.CONSUMER_GROUP_DESCRIBE,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+}
+SAME_AGAIN = {ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.INIT_PRODUCER_ID}
+FIRST_WITH_BATCHES = 3
+
+
+def may_repeat(frame: Frame) -> bool:
+    """A Kafka request, without its size."""
+    try:
+        request = read_request(memoryview(frame))
+        if request.api_key in READS or request.api_key in SAME_AGAIN:
+            return True
+        look = _LOOK.get(request.api_key)
+        if look is None or request.api_version not in APIS[request.api_key].versions:
+            return False
+        row = APIS[request.api_key].request.decode(request.api_version, request.body, exact=False)
+        return look(row, request.api_version)
+    except (DecodeError, RecordError):
+        return False
+
+
+def _produce(row: Any, version: int) -> bool:
+    """Batches of idempotent producers carry a sequence, by which the log knows them again."""
+    if version < FIRST_WITH_BATCHES or row.acks == 0:
+        return False
+    found = [
+        header
+        for topic in row.topic_data
+        for entry in topic.partition_data
+        for _, header in headers(entry.records or b"")
+    ]
+    return all(header.producer_id >= 0 for header in found)
+
+
+def _join(row: Any, _: int) -> bool:
+    return bool(row.member_id) or row.group_instance_id is not None
+
+
+def _consumer_heartbeat(row: Any, _: int) -> bool:
+    return bool(row.member_id) and row.member_epoch >= 0
+
+
+_LOOK: dict[int, Callable[[Any, int], bool]] = {
+    ApiKey.PRODUCE: _produce,
+    ApiKey.JOIN_GROUP: _join,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: _consumer_heartbeat,
+}

@@ -1,0 +1,231 @@
+"""One client connection: each request is answered before the next one is looked at.
+
+request ──► kept answer? ──► hold ──► answer it
+    │                         │ wake
+    └──► ask ◄────────────────┘
+          │ reply, gather ──► answer it
+          │ parked        ──► hold, or ask again at its time
+          │ error, fate unknown ──► ask again, or hang up
+"""
+
+import asyncio
+import hashlib
+import logging
+import math
+from collections.abc import Callable, Collection, Iterator
+
+from samsa.envelope import (
+    LARGEST_INLINE,
+    Error,
+    ErrorCode,
+    Gather,
+    Greeting,
+    Parked,
+    Reference,
+    Reply,
+    Request,
+    Ticket,
+    Upload,
+)
+from samsa.handlers.budget import Budget
+from samsa.server.logs import event
+from samsa.shim.errors import FateUnknown, HangUp, NothingDone
+from samsa.shim.gather import Getter
+from samsa.shim.handshake import Door
+from samsa.shim.incoming import Incoming
+from samsa.shim.kept import Kept, KeptAnswers, answer_to
+from samsa.shim.link import Link
+from samsa.shim.outgoing import Outgoing
+from samsa.shim.repeat import may_repeat
+from samsa.shim.settings import Settings
+from samsa.shim.transfers import TransferFailed, Transfers
+
+log = logging.getLogger("samsa.shim")
+
+
+class Common:
+    """What all clients of a shim share."""
+
+    def __init__(self, settings: Settings, delays: Callable[[], Iterator[float]]) -> None:
+        self.settings = settings
+        self.delays = delays
+        self.door = Door(settings)
+        # Two, or a request that waits for memory could stand before the answers that free it.
+        self.requests = Budget(settings.limits.memory)
+        self.answers = Budget(settings.limits.memory)
+        self.transfers = Transfers(settings.limits.transfers)
+
+    def close(self) -> None:
+        self.transfers.close()
+
+
+class Session:
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        greeting: Greeting,
+        common: Common,
+    ) -> None:
+        settings = common.settings
+        self._loop = asyncio.get_running_loop()
+        self._common = common
+        self._incoming = Incoming(reader, settings, common.requests, self._client_gone)
+        getter = Getter(common.transfers.get, common.answers, settings.limits.pieces_ahead)
+        self._outgoing = Outgoing(writer, settings, getter)
+        self._link = Link(
+            common.door, greeting, settings.times, common.delays, self._woken, self._lost
+        )
+        self._kept = KeptAnswers()
+        self._seq = 0
+        self._names: set[str] = set()
+        """Woken since the last request was sent: a wake may overtake what it belongs to."""
+        self._something = asyncio.Event()
+
+    async def serve(self) -> None:
+        """Until the client goes, or must go: then HangUp or Refused says why."""
+        reading = self._loop.create_task(self._incoming.read())
+        answering = self._loop.create_task(self._answer_all())
+        try:
+            await asyncio.wait((reading, answering), return_when=asyncio.FIRST_COMPLETED)
+            if reading.done() and not reading.exception():
+                # What it sent before it went is still carried out: with acks=0 nobody waits for it.
+                within = self._common.settings.times.answer_within
+                await asyncio.wait((answering,), timeout=within)
+            for task in (answering, reading):
+                if task.done():
+                    task.result()
+        finally:
+            for task in (reading, answering):
+                task.cancel()
+            await asyncio.gather(reading, answering, return_exceptions=True)
+            self._incoming.close()
+            await self._link.close()
+
+    async def _answer_all(self) -> None:
+        while (frame := await self._incoming.next()) is not None:
+            self._seq += 1
+            await self._answer(frame)
+            self._incoming.done_with(frame)
+            del frame
+
+    async def _answer(self, frame: bytes) -> None:
+        began = self._loop.time()
+        kept = self._kept.find(frame, began)
+        if kept is not None and await self._hold(began + kept.wait_s, kept):
+            await self._outgoing.frame(answer_to(frame, kept.frame))
+            return
+        delays = self._common.delays()
+        while True:
+            try:
+                if await self._asked(frame, began):
+                    return
+                delays = self._common.delays()
+                continue
+            except NothingDone as error:
+                why = str(error)
+            except FateUnknown as error:
+                why = str(error)
+                if not may_repeat(frame):
+                    raise HangUp(f"its request may have been carried out, or not: {why}") from error
+            delay = next(delays)
+            event(log, logging.WARNING, "asking again", why=why, again_in=f"{delay:.1f}s")
+            await asyncio.sleep(delay)
+
+    async def _asked(self, frame: bytes, began: float) -> bool:
+        """Ask once. True if the client has been answered; False if it is to be asked again."""
+        waited_s = self._loop.time() - began
+        answer = await self._send(frame, math.ceil(waited_s * 1000))
+        if isinstance(answer, Reply):
+            await self._outgoing.frame(answer.frame)
+            return True
+        if isinstance(answer, Gather):
+            await self._outgoing.gathered(answer)
+            return True
+        if isinstance(answer, Parked):
+            return await self._park(frame, answer, waited_s)
+        if answer.code is ErrorCode.CLOSE:
+            raise HangUp(answer.text)
+        raise NothingDone(answer.text)
+
+    async def _send(self, frame: bytes, waited_ms: int) -> Reply | Parked | Gather | Error:
+        if len(frame) <= LARGEST_INLINE:
+            question: Request | Reference = Request(self._seq, frame, waited_ms)
+        else:
+            question = (await self._upload(frame))._replace(waited_ms=waited_ms)
+        self._names.clear()
+        answer: Reply | Parked | Gather | Error = await self._link.ask(
+            question, Reply, Parked, Gather, Error
+        )
+        return answer
+
+    async def _upload(self, frame: bytes) -> Reference:
+        """Raises NothingDone, whatever goes wrong: a request that is only stored was not made."""
+        digest = hashlib.sha256(frame).hexdigest()
+        try:
+            asked = Upload(self._seq, len(frame), digest)
+            ticket = await self._link.ask(asked, Ticket, Error)
+            if isinstance(ticket, Error):
+                if ticket.code is ErrorCode.CLOSE:
+                    raise HangUp(ticket.text)
+                raise NothingDone(ticket.text)
+            await self._common.transfers.put(ticket.url, ticket.headers, frame)
+        except FateUnknown as error:
+            raise NothingDone(f"no ticket: {error}") from error
+        except TransferFailed as error:
+            raise NothingDone(f"upload: {error}") from error
+        return Reference(self._seq, ticket.key, len(frame), digest)
+
+    # Parking
+
+    async def _park(self, frame: bytes, parked: Parked, waited_s: float) -> bool:
+        now = self._loop.time()
+        until = now + parked.wait_ms / 1000
+        kept = Kept(
+            parked.frame,
+            waited_s + parked.wait_ms / 1000,
+            now + parked.good_ms / 1000,
+            frozenset(parked.watches),
+        )
+        if not len(parked.frame):
+            await self._sleep(until, kept.watches)
+            return False
+        if self._names.isdisjoint(kept.watches):
+            self._kept.keep(frame, kept)
+        if not await self._hold(until, kept):
+            return False
+        await self._outgoing.frame(parked.frame)
+        return True
+
+    async def _hold(self, until: float, kept: Kept) -> bool:
+        """True when it is time to answer with what is kept; False if it is to be asked again."""
+        woken = await self._sleep(min(until, kept.good_until), kept.watches)
+        return not woken and until <= kept.good_until
+
+    async def _sleep(self, until: float, watches: Collection[str]) -> bool:
+        """True if it ended before its time: one of the watches was named, or the link was lost."""
+        while self._link.is_open and self._names.isdisjoint(watches):
+            if self._incoming.ended:
+                raise HangUp("it has gone")
+            left = until - self._loop.time()
+            if left <= 0:
+                return False
+            self._something.clear()
+            try:
+                async with asyncio.timeout(left):
+                    await self._something.wait()
+            except TimeoutError:
+                return False
+        return True
+
+    def _woken(self, names: Collection[str]) -> None:
+        self._names.update(names)
+        self._kept.forget(names)
+        self._something.set()
+
+    def _lost(self) -> None:
+        self._kept.forget_all()
+        self._something.set()
+
+    def _client_gone(self) -> None:
+        self._something.set()

@@ -1,0 +1,45 @@
+"""How a shim behaves. Times and limits are shortened in tests."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """In seconds. API Gateway ends a connection after 10 quiet minutes, and after 2 hours."""
+
+    ping_after: float = 300.0
+    life: float = 110 * 60.0
+    open_within: float = 10.0
+    answer_within: float = 30.0
+    """The function has 29 s."""
+    first_delay: float = 0.2
+    longest_delay: float = 10.0
+    client_idle: float = 600.0
+    """As a broker's connections.max.idle.ms."""
+    client_stalls: float = 60.0
+    """In the middle of a request, or of an answer that it does not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    clients: int = 2_000
+    frame_bytes: int = 100 * 1024 * 1024
+    memory: int = 256 * 1024 * 1024
+    """For requests on their way up and for pieces of answers on their way down."""
+    transfers: int = 32
+    """PUTs and ranged GETs at once, over all clients."""
+    piece_bytes: int = 2 * 1024 * 1024
+    pieces_ahead: int = 8
+    """How many pieces of one answer are fetched before the client has taken the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    url: str
+    sign: bool = True
+    profile: str | None = None
+    region: str | None = None
+    advertise: tuple[str, int] | None = None
+    """Where clients are told to come; else the address that they used."""
+    times: Times = field(default_factory=Times)
+    limits: Limits = field(default_factory=Limits)
