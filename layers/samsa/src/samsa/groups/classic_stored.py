@@ -3,17 +3,17 @@
 import struct
 
 from .classic_state import ClassicGroup, Member, Stage, State
-from .packing import Texts, blob, read_blob
-from .requests import Protocols
+from .packing import Corrupt, Texts
 
 CLASSIC = 1
 _GROUP = struct.Struct(">BBiqqq?qII")
 _NAMES = Texts(3)
 _PENDING = struct.Struct(">q")
 _PENDING_ID = Texts(1)
-_MEMBER = struct.Struct(">Biiq?H")
-_MEMBER_TEXTS = Texts(6)
-_PROTOCOL = Texts(1)
+_MEMBER = struct.Struct(">Biiq?HII6H")
+_PROTOCOL = struct.Struct(">HI")
+_NONE = 0xFFFF
+_STAGES = tuple(Stage)
 
 
 def pack(group: ClassicGroup) -> bytes:
@@ -38,6 +38,10 @@ def pack(group: ClassicGroup) -> bytes:
 
 
 def _pack_member(parts: list[bytes], member_id: str, member: Member) -> None:
+    """Written out at length: this is most of what a write costs."""
+    instance, client, host = member.instance_id, member.client_id, member.client_host
+    ticket, waiter = member.ticket, member.waiter
+    texts = f"{member_id}{instance or ''}{client}{host}{ticket}{waiter}".encode()
     fixed = _MEMBER.pack(
         member.stage,
         member.session_timeout_ms,
@@ -45,18 +49,19 @@ def _pack_member(parts: list[bytes], member_id: str, member: Member) -> None:
         member.deadline_ms,
         member.is_new,
         len(member.protocols),
+        len(member.assignment),
+        len(texts),
+        len(member_id),
+        _NONE if instance is None else len(instance),
+        len(client),
+        len(host),
+        len(ticket),
+        len(waiter),
     )
-    texts = _MEMBER_TEXTS.pack(
-        member_id,
-        member.instance_id,
-        member.client_id,
-        member.client_host,
-        member.ticket,
-        member.waiter,
-    )
-    parts += (fixed, texts, blob(member.assignment))
+    parts += (fixed, texts, member.assignment)
     for name, metadata in member.protocols:
-        parts += (_PROTOCOL.pack(name), blob(metadata))
+        named = name.encode()
+        parts += (_PROTOCOL.pack(len(named), len(metadata)), named, metadata)
 
 
 def unpack(data: bytes) -> ClassicGroup:
@@ -72,6 +77,8 @@ def unpack(data: bytes) -> ClassicGroup:
     members: dict[str, Member] = {}
     for _ in range(count):
         at = _unpack_member(data, at, members)
+    if at != len(data):
+        raise Corrupt(f"{len(data)} bytes, of which {at} are told of")
     return ClassicGroup(
         State(state),
         generation,
@@ -88,31 +95,48 @@ def unpack(data: bytes) -> ClassicGroup:
     )
 
 
-_STAGES = tuple(Stage)
-
-
 def _unpack_member(data: bytes, at: int, members: dict[str, Member]) -> int:
-    stage, session, rebalance, deadline, is_new, offers = _MEMBER.unpack_from(data, at)
-    texts, at = _MEMBER_TEXTS.unpack(data, at + _MEMBER.size)
-    member_id, instance_id, client_id, client_host, ticket, waiter = texts
-    assignment, at = read_blob(data, at)
-    protocols: Protocols = ()
-    for _ in range(offers):
-        (name,), at = _PROTOCOL.unpack(data, at)
-        metadata, at = read_blob(data, at)
-        protocols += ((name or "", metadata),)
-    members[member_id or ""] = Member(
-        instance_id,
-        client_id or "",
-        client_host or "",
+    (
+        stage,
         session,
         rebalance,
-        protocols,
+        deadline,
+        is_new,
+        offers,
+        assigned,
+        size,
+        *lengths,
+    ) = _MEMBER.unpack_from(data, at)
+    at += _MEMBER.size + size
+    texts = data[at - size : at].decode()
+    member_id, rest = texts[: lengths[0]], lengths[0]
+    instance_id = None
+    if lengths[1] != _NONE:
+        instance_id = texts[rest : rest + lengths[1]]
+        rest += lengths[1]
+    host = rest + lengths[2]
+    ticket = host + lengths[3]
+    waiter = ticket + lengths[4]
+    at += assigned
+    assignment = data[at - assigned : at]
+    protocols: list[tuple[str, bytes]] = []
+    for _ in range(offers):
+        named, length = _PROTOCOL.unpack_from(data, at)
+        start = at + _PROTOCOL.size + named
+        at = start + length
+        protocols.append((data[start - named : start].decode(), data[start:at]))
+    members[member_id] = Member(
+        instance_id,
+        texts[rest:host],
+        texts[host:ticket],
+        session,
+        rebalance,
+        tuple(protocols),
         _STAGES[stage],
         deadline,
         is_new,
-        ticket or "",
-        waiter or "",
+        texts[ticket:waiter],
+        texts[waiter : waiter + lengths[5]],
         assignment,
     )
     return at

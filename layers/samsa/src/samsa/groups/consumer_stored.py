@@ -7,7 +7,7 @@ from uuid import UUID
 
 from .assignors import Partitions
 from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberState
-from .packing import Texts, blob, read_blob, read_texts, texts
+from .packing import Corrupt, Texts, blob, read_blob, read_texts, texts
 from .requests import Protocols, TopicInfo
 
 CONSUMER = 2
@@ -18,6 +18,7 @@ _MEMBER_TEXTS = Texts(7)
 _SIDE = struct.Struct(">iqq")
 _RUN = struct.Struct(">II")
 _COUNT = struct.Struct(">I")
+_NO_PARTITIONS = _COUNT.pack(0)
 _STATES = tuple(MemberState)
 
 
@@ -64,6 +65,8 @@ def _all_partitions(group: ConsumerGroup) -> Iterable[Partitions]:
 
 
 def _pack_partitions(partitions: Partitions, ids: _Ids) -> bytes:
+    if not partitions:
+        return _NO_PARTITIONS
     numbered = [(ids.numbers[topic], partition) for topic, partition in partitions]
     flat = [number for which in sorted(numbered) for number in which]
     return _COUNT.pack(len(partitions)) + struct.pack(f">{len(flat)}I", *flat)
@@ -111,6 +114,8 @@ def unpack(data: bytes) -> ConsumerGroup:
         target = reader.partitions()
         if target:
             targets[member_id] = target
+    if reader.at != len(data):
+        raise Corrupt(f"{len(data)} bytes, of which {reader.at} are told of")
     matches = {pattern: names for pattern, *names in found}
     return ConsumerGroup(
         epoch,

@@ -6,6 +6,7 @@ decoded in one go and cut by their lengths.
 
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 
 _LENGTH = struct.Struct(">I")
 _NONE = 0xFFFFFFFF
@@ -41,16 +42,19 @@ class Texts:
         return found, start + size
 
 
+_of = lru_cache(64)(Texts)
+
+
 def texts(found: Sequence[str]) -> bytes:
     """Any number of texts."""
-    return _LENGTH.pack(len(found)) + Texts(len(found)).pack(*found)
+    return _LENGTH.pack(len(found)) + _of(len(found)).pack(*found)
 
 
 def read_texts(data: bytes, at: int) -> tuple[list[str], int]:
     (count,) = _LENGTH.unpack_from(data, at)
     if count > len(data):
         raise Corrupt(f"{count} texts")
-    found, end = Texts(count).unpack(data, at + _LENGTH.size)
+    found, end = _of(count).unpack(data, at + _LENGTH.size)
     return [text or "" for text in found], end
 
 
