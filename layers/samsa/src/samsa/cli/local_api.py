@@ -1,0 +1,184 @@
+"""samsa local-api: the serverless bundle on one machine, behind an API Gateway like AWS's."""
+
+import argparse
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from samsa.cli.up import _explain, _fail, _port, _positive, _seconds
+from samsa.server.logs import set_up
+
+CHECKOUT = Path(__file__).parents[5]
+EXAMPLES = """
+examples:
+  samsa local-api                             everything in ./samsa-data, on 127.0.0.1:3001
+  samsa local-api --ledger 'dynamodb://samsa?endpoint=http://127.0.0.1:8000' \\
+                  --objects 's3://samsa?endpoint=http://127.0.0.1:9000'
+  samsa local-api --sign                      clients sign as AWS_ACCESS_KEY_ID of this shell
+  samsa local-api --chaos-drop 0.01 --chaos-kill 0.01 --chaos-delay 0.05
+                                              a bad day: what clients must live with anyway
+
+then, in another terminal:
+  samsa shim --url ws://127.0.0.1:3001/local --no-sign
+"""
+
+
+def add_to(commands: Any) -> None:
+    command = commands.add_parser(
+        "local-api",
+        help="run the Lambda functions behind a local API Gateway",
+        description="Run the functions of the serverless bundle behind a local API Gateway, with "
+        "the real one's limits: text only, 128 KB messages, 32 KB frames, 29 s, 10 min, 2 h.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    command.add_argument(
+        "--port", type=_port, default=3001, help="0 picks a free one (%(default)s)"
+    )
+    command.add_argument("--stage", default="local", help="first part of the path (%(default)s)")
+    command.add_argument(
+        "--data", metavar="DIR", default="samsa-data", help="where local data goes (./%(default)s)"
+    )
+    command.add_argument("--ledger", metavar="URL", help="as for samsa up")
+    command.add_argument("--objects", metavar="URL", help="as for samsa up")
+    command.add_argument(
+        "--functions", metavar="DIR", type=Path, default=CHECKOUT / "functions",
+        help="the folder with gateway/app.py (that of this checkout)",
+    )  # fmt: skip
+    command.add_argument(
+        "--sign",
+        action="store_true",
+        help="ask for SigV4 signatures, made with the AWS credentials of this environment",
+    )
+    _add_limits(command.add_argument_group("limits", "API Gateway's own, shorter for a test"))
+    _add_chaos(command.add_argument_group("chaos"))
+    logs = command.add_argument_group("logs")
+    logs.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
+    logs.add_argument("--log-format", choices=("text", "json"), default="text")
+    command.set_defaults(run=run)
+
+
+def _add_limits(group: Any) -> None:
+    group.add_argument("--integration-timeout", metavar="S", type=_seconds, default=29.0)
+    group.add_argument("--function-timeout", metavar="S", type=_seconds, default=30.0)
+    group.add_argument("--idle-timeout", metavar="S", type=_seconds, default=600.0)
+    group.add_argument("--life", metavar="S", type=_seconds, default=7200.0)
+    group.add_argument("--requests-per-second", metavar="N", type=_positive, default=10_000)
+    group.add_argument("--request-burst", metavar="N", type=_positive, default=5_000)
+    group.add_argument("--connections-per-second", metavar="N", type=_positive, default=500)
+    group.add_argument(
+        "--environments", metavar="N", type=_positive, default=16,
+        help="function processes at most (%(default)s)",
+    )  # fmt: skip
+
+
+def _add_chaos(group: Any) -> None:
+    group.add_argument(
+        "--chaos-drop", metavar="P", type=_chance, default=0.0,
+        help="chance that a message breaks its connection",
+    )  # fmt: skip
+    group.add_argument(
+        "--chaos-kill", metavar="P", type=_chance, default=0.0,
+        help="chance that an invocation is killed",
+    )  # fmt: skip
+    group.add_argument(
+        "--chaos-delay", metavar="S", type=_duration, default=0.0,
+        help="delay invocations by up to so much, which reorders them",
+    )  # fmt: skip
+    group.add_argument("--chaos-seed", metavar="N", type=int, default=0)
+
+
+def run(given: argparse.Namespace) -> int:
+    set_up(given.log_level, given.log_format)
+    if not (given.functions / "gateway" / "app.py").exists():
+        return _fail(
+            f"{given.functions} holds no gateway/app.py. Run this from a checkout of Samsa, "
+            "or name its folder with --functions"
+        )
+    try:
+        from samsa.local_api import app
+    except ImportError as error:
+        return _fail(f"{error}; try: pip install 'samsa-broker[local-api]'")
+    try:
+        settings = _settings(given, app)
+        asyncio.run(_serve(settings, app))
+    except KeyError as error:
+        return _fail(f"--sign needs {error.args[0]} in the environment")
+    except OSError as error:
+        return _fail(_explain(error, given))
+    return 0
+
+
+def _settings(given: argparse.Namespace, app: Any) -> Any:
+    from samsa.local_api.chaos import Chaos
+    from samsa.local_api.limits import Limits
+
+    data = Path(given.data).absolute()
+    if given.ledger is None or given.objects is None:
+        data.mkdir(parents=True, exist_ok=True)
+    return app.Settings(
+        functions=given.functions.absolute(),
+        host=given.host,
+        port=given.port,
+        stage=given.stage,
+        environment={
+            "SAMSA_LEDGER": given.ledger or f"sqlite://{data}/ledger.db",
+            "SAMSA_OBJECTS": given.objects or f"file://{data}/objects",
+        },
+        keys=_keys() if given.sign else None,
+        limits=Limits(
+            integration_s=given.integration_timeout,
+            function_s=given.function_timeout,
+            idle_s=given.idle_timeout,
+            life_s=given.life,
+            requests_per_s=given.requests_per_second,
+            request_burst=given.request_burst,
+            connections_per_s=given.connections_per_second,
+            connection_burst=given.connections_per_second,
+            environments=given.environments,
+        ),
+        chaos=Chaos(given.chaos_drop, given.chaos_kill, given.chaos_delay, seed=given.chaos_seed),
+    )
+
+
+def _keys() -> dict[str, str]:
+    return {os.environ["AWS_ACCESS_KEY_ID"]: os.environ["AWS_SECRET_ACCESS_KEY"]}
+
+
+async def _serve(settings: Any, app: Any) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with app.serving(settings) as api:
+        _greet(settings, api)
+        await stop.wait()
+
+
+def _greet(settings: Any, api: Any) -> None:
+    lines = [
+        f"The local API Gateway is listening on {api.url}",
+        f"  ledger   {settings.environment['SAMSA_LEDGER']}",
+        f"  objects  {settings.environment['SAMSA_OBJECTS']}",
+        f"  stats    {api.endpoint.rpartition('/')[0]}/_local/stats",
+        "Try, in another terminal:",
+        f"  samsa shim --url {api.url}{'' if settings.keys else ' --no-sign'}",
+        "Ctrl-C ends it; what was acknowledged stays.",
+    ]
+    print("\n".join(lines), flush=True)
+
+
+def _chance(text: str) -> float:
+    try:
+        chance = float(text)
+    except ValueError:
+        chance = -1.0
+    if not 0 <= chance <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a chance between 0 and 1")
+    return chance
+
+
+def _duration(text: str) -> float:
+    return 0.0 if text == "0" else _seconds(text)

@@ -1,0 +1,152 @@
+"""The local API Gateway, put together: functions, gateway, routes, and the server they run in.
+
+ws://host:port/STAGE                           the WebSocket API
+http://host:port/STAGE/@connections/ID         what functions push through
+http://host:port/_local/stats, /_local/chaos   not in AWS: what was counted, and the weather
+http://host:port/…                             the HTTP API, where there is one
+"""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from .authoriser import Authoriser
+from .chaos import Chaos
+from .control import Control
+from .environments import Function, Pool
+from .events import Api
+from .gateway import Gateway
+from .http_api import HttpApi
+from .integration import Integration
+from .limits import Limits
+from .management import Management
+from .sockets import protocol
+from .stats import Stats
+
+FUNCTIONS = ("gateway", "http")
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    functions: Path
+    """The folder that holds gateway/app.py and, if there is one, http/app.py."""
+    host: str = "127.0.0.1"
+    port: int = 3001
+    stage: str = "local"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What functions find in theirs, beside Lambda's own and SAMSA_CONNECTIONS."""
+    keys: Mapping[str, str] | None = None
+    """Secrets by access key; None asks for no signature."""
+    limits: Limits = field(default_factory=Limits)
+    chaos: Chaos = field(default_factory=Chaos)
+
+
+class LocalApi:
+    """`url` is where clients come, `endpoint` where functions push."""
+
+    def __init__(self, settings: Settings, host: str, port: int) -> None:
+        self.url = f"ws://{host}:{port}/{settings.stage}"
+        self.endpoint = f"http://{host}:{port}/{settings.stage}"
+        self.stats = Stats()
+        self._settings = settings
+        self._api = Api(f"{host}:{port}", settings.stage)
+        self._authoriser = Authoriser(settings.keys, self._api.account)
+        self.pools = {
+            name: Pool(self._function(name), settings.limits)
+            for name in FUNCTIONS
+            if (settings.functions / name / "app.py").exists()
+        }
+        self.gateway = Gateway(
+            self._api,
+            self._integration("gateway"),
+            self._authoriser,
+            settings.limits,
+            settings.chaos,
+            self.stats,
+        )
+
+    def _function(self, name: str) -> Function:
+        variables = {**self._settings.environment, "SAMSA_CONNECTIONS": self.endpoint}
+        return Function(name, self._settings.functions / name, environment=variables)
+
+    def _integration(self, name: str) -> Integration:
+        settings = self._settings
+        return Integration(self.pools[name], settings.limits, settings.chaos, self.stats)
+
+    def application(self) -> Starlette:
+        stage = f"/{self._api.stage}"
+        control = Control(self.gateway, self.pools, self._settings.chaos)
+        routes: list[BaseRoute] = [
+            WebSocketRoute(stage, self.gateway.meet),
+            WebSocketRoute(f"{stage}/", self.gateway.meet),
+            Route(
+                f"{stage}/@connections/{{connection_id}}",
+                Management(self.gateway).serve,
+                methods=["GET", "POST", "DELETE"],
+            ),
+            Route("/_local/stats", control.stats),
+            Route("/_local/chaos", control.weather, methods=["POST"]),
+        ]
+        if "http" in self.pools:
+            http = HttpApi(self._api, self._integration("http"), self._authoriser)
+            routes.append(Route("/{path:path}", http.serve, methods=METHODS))
+        return Starlette(routes=routes)
+
+    async def close(self) -> None:
+        await self.gateway.drain()
+        for pool in self.pools.values():
+            await pool.close()
+
+
+@contextlib.asynccontextmanager
+async def serving(settings: Settings) -> AsyncIterator[LocalApi]:
+    """Raises OSError if the port is taken."""
+    listening = socket.create_server((settings.host, settings.port), backlog=1024)
+    host, port = listening.getsockname()[:2]
+    api = LocalApi(settings, host, port)
+    server = _Server(_config(api.application(), settings.limits))
+    task = asyncio.ensure_future(server.serve([listening]))
+    try:
+        await server.ready.wait()
+        yield api
+    finally:
+        server.should_exit = True
+        await task
+        await api.close()
+
+
+def _config(application: Starlette, limits: Limits) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        ws=protocol(limits),
+        ws_ping_interval=None,  # API Gateway sends none
+        ws_per_message_deflate=False,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=2,
+    )
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals belong to whoever runs us."""
+        yield

@@ -1,0 +1,196 @@
+"""Functions as Lambda runs them: environments that start when needed and are kept warm.
+
+One environment answers one event at a time. Between two it is frozen (SIGSTOP), so that what a
+function leaves running stands still, as it would in Lambda. An environment that takes too long, or
+dies, is replaced when the next event comes.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .limits import Limits
+
+
+class FunctionFailed(Exception):
+    """It raised, died, or ran out of time: there is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    name: str
+    folder: Path
+    handler: str = "app.handler"
+    memory_mb: int = 512
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class Environment:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self._process = process
+        self._reader = reader
+        self._writer = writer
+        self._killed = False
+
+    @classmethod
+    async def start(cls, function: Function, limits: Limits) -> "Environment":
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "samsa.local_api.worker",
+                str(theirs.fileno()), str(function.folder), function.handler,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=sys.stderr,  # what functions print are logs
+                pass_fds=[theirs.fileno()],
+                env=_variables(function),
+            )  # fmt: skip
+        environment = cls(process, *await asyncio.open_connection(sock=ours))
+        try:
+            await environment._answer(limits.init_s)
+        except BaseException:
+            environment.kill()
+            await environment.ended()
+            raise
+        environment._signal(signal.SIGSTOP)
+        return environment
+
+    async def invoke(self, event: Any, context: dict[str, Any], timeout_s: float) -> Any:
+        text = json.dumps({"event": event, "context": context}).encode()
+        self._signal(signal.SIGCONT)
+        self._writer.write(len(text).to_bytes(4, "big") + text)
+        answer = await self._answer(timeout_s)
+        self._signal(signal.SIGSTOP)
+        return answer.get("result")
+
+    async def _answer(self, timeout_s: float) -> dict[str, Any]:
+        """Whatever goes wrong, also if nobody waits any more: this environment is used no more."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                head = await self._reader.readexactly(4)
+                text = await self._reader.readexactly(int.from_bytes(head, "big"))
+        except TimeoutError:
+            self.kill()
+            raise FunctionFailed(f"timed out after {timeout_s:g} s") from None
+        except (EOFError, OSError):
+            raise FunctionFailed("exited without an answer") from None
+        except asyncio.CancelledError:
+            self.kill()
+            raise
+        answer: dict[str, Any] = json.loads(text)
+        if "error" in answer:
+            self._signal(signal.SIGSTOP)
+            raise FunctionRaised(answer["error"])
+        return answer
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+    def kill(self) -> None:
+        self._killed = True
+        self._signal(signal.SIGKILL)
+
+    async def ended(self) -> None:
+        self._writer.close()
+        await self._process.wait()
+
+    @property
+    def alive(self) -> bool:
+        return not self._killed and self._process.returncode is None
+
+
+class FunctionRaised(FunctionFailed):
+    """Its environment lives on."""
+
+
+class Pool:
+    """The environments of one function."""
+
+    def __init__(self, function: Function, limits: Limits) -> None:
+        self.function = function
+        self.limits = limits
+        self.busy: set[Environment] = set()
+        self.idle: list[Environment] = []
+        self.started = 0
+        self._room = asyncio.Semaphore(limits.environments)
+
+    async def invoke(self, event: Any, began: Callable[[Environment], None]) -> Any:
+        """`began` is told where it runs, once it does."""
+        async with self._room:
+            environment = await self._take()
+            self.busy.add(environment)
+            began(environment)
+            try:
+                answer = await environment.invoke(event, self._context(), self.limits.function_s)
+            except FunctionRaised:
+                self._keep(environment)
+                raise
+            except BaseException:
+                self.busy.discard(environment)
+                environment.kill()
+                await environment.ended()
+                raise
+            self._keep(environment)
+            return answer
+
+    async def _take(self) -> Environment:
+        # The one used last: the others grow cold, as in Lambda.
+        while self.idle:
+            environment = self.idle.pop()
+            if environment.alive:
+                return environment
+            await environment.ended()
+        self.started += 1
+        return await Environment.start(self.function, self.limits)
+
+    def _keep(self, environment: Environment) -> None:
+        self.busy.discard(environment)
+        self.idle.append(environment)
+
+    def _context(self) -> dict[str, Any]:
+        name = self.function.name
+        return {
+            "aws_request_id": str(uuid.uuid4()),
+            "deadline_ms": time.time_ns() // 1_000_000 + int(self.limits.function_s * 1000),
+            "function_name": name,
+            "invoked_function_arn": f"arn:aws:lambda:us-east-1:123456789012:function:{name}",
+            "memory_limit_in_mb": str(self.function.memory_mb),
+        }
+
+    def kill_all(self) -> None:
+        for environment in (*self.busy, *self.idle):
+            environment.kill()
+
+    async def close(self) -> None:
+        everyone = [*self.busy, *self.idle]
+        self.kill_all()
+        for environment in everyone:
+            await environment.ended()
+
+
+def _variables(function: Function) -> dict[str, str]:
+    return {
+        **os.environ,
+        "AWS_LAMBDA_FUNCTION_NAME": function.name,
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
+        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+        "LAMBDA_TASK_ROOT": str(function.folder),
+        "_HANDLER": function.handler,
+        "PYTHONUNBUFFERED": "1",
+        **function.environment,
+    }

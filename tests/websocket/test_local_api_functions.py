@@ -1,0 +1,65 @@
+"""Functions run as in Lambda: one event at a time each, kept warm, frozen between two."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from support.local_api import Door, a_door, ask, hear
+
+FUNCTIONS = Path(__file__).with_name("functions")
+
+
+@pytest.fixture
+async def door(tmp_path: Path) -> AsyncIterator[Door]:
+    async with a_door(tmp_path, FUNCTIONS) as door:
+        yield door
+
+
+async def test_an_environment_is_used_again_and_keeps_its_memory(door: Door):
+    async with door.client() as client:
+        first = await ask(client, "pid")
+        assert await ask(client, "pid") == first
+        assert await ask(client, "answered") == "4"  # $connect was the first
+
+
+async def test_nothing_of_a_function_runs_between_two_events(door: Door):
+    async with door.client() as client:
+        await ask(client, "tick")
+        before = int(await ask(client, "ticks"))
+        await asyncio.sleep(0.5)  # awake it would count to a hundred
+        assert int(await ask(client, "ticks")) - before < 10
+        await ask(client, "sleep 0.3")
+        assert int(await ask(client, "ticks")) - before > 20
+
+
+async def test_concurrency_grows_with_load_up_to_the_limit(tmp_path: Path):
+    async with a_door(tmp_path, FUNCTIONS, environments=2) as door, door.client() as client:
+        for _ in range(4):
+            await client.send("sleep 0.2")
+        assert [await hear(client) for _ in range(4)] == ["slept 0.2"] * 4
+        assert door.api.pools["gateway"].started == 2
+
+
+async def test_a_function_can_ask_how_much_time_is_left(tmp_path: Path):
+    async with a_door(tmp_path, FUNCTIONS, function_s=5) as door, door.client() as client:
+        assert 3000 < int(await ask(client, "left")) <= 5000
+
+
+async def test_a_function_that_cannot_be_imported_fails_its_messages(tmp_path: Path):
+    broken = tmp_path / "functions" / "gateway"
+    broken.mkdir(parents=True)
+    (broken / "app.py").write_text("raise ImportError('no such thing')\n")
+    async with a_door(tmp_path, broken.parent) as door:
+        for _ in range(2):
+            with pytest.raises(Exception, match="HTTP 502"):
+                await door.client()
+
+
+async def test_no_process_stays_behind(tmp_path: Path):
+    async with a_door(tmp_path, FUNCTIONS) as door, door.client() as client:
+        pid = int(await ask(client, "pid"))
+        os.kill(pid, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
