@@ -4,7 +4,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .idempotent import IdempotentProducer
-from .lookers import Fencer, Inspector, Janitor, Reader
+from .lookers import Deleter, Fencer, Inspector, Janitor, Reader
 from .plain import GroupedWriter, SingleWriter
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def actors(world: "World") -> Cast:
         *(Reader(world, f"reader {n}", rng.choice(partitions)) for n in range(setting.readers)),
         *(Fencer(world, f"fencer {n}") for n in range(setting.fencers)),
         *(Janitor(world, f"janitor {n}") for n in range(setting.janitors)),
+        *(Deleter(world, f"deleter {n}") for n in range(setting.deleters)),
     ]
     return Cast(
         [writer.run() for writer in writers],

@@ -69,6 +69,22 @@ def sweep_unindexed(log: Log) -> None:
     replace(log.retainer, "_delete_below", delete_below)
 
 
+@instead("sweep a slot that log_start lies in")
+def sweep_inside(log: Log) -> None:
+    async def floor(_: Any, partition: Partition, head: Head) -> int:
+        return head.log_start
+
+    replace(log.retainer, "_floor", floor)
+
+
+@instead("delete records from inside a slot that is not indexed")
+def start_unindexed(log: Log) -> None:
+    async def index_around(_: Any, partition: Partition, offset: int, head: Head) -> None:
+        pass
+
+    replace(log.retainer, "_index_around", index_around)
+
+
 @instead("delete objects before log_start has passed them")
 def sweep_first(log: Log) -> None:
     retainer = log.retainer

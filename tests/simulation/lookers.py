@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from samsa.log.core import Log
 from samsa.log.read import OutOfRange, Plan
+from samsa.log.retain import UP_TO_THE_END
 from samsa.log.tokens import Token
 from samsa.ports import Missing, Partition, Piece
 
@@ -111,6 +112,34 @@ class Janitor(Client):
                 await self.answer(process, self.world.spawn(work))
             except LATER:
                 continue
+
+
+class Deleter(Client):
+    """An administrator: the log starts where he says, which may be inside a slot."""
+
+    async def run(self) -> None:
+        rest = self.world.rng.choice((0.5, 2.0))
+        while not self.world.finished:
+            await self.think(rest)
+            await self.delete(await self.world.pick(), self.world.rng.choice(self.world.partitions))
+
+    async def delete(self, process: Process, partition: Partition) -> None:
+        rng, head = self.world.rng, self.world.ledger.item(partition).head()
+        inside = rng.randint(head.log_start, head.visible_end)
+        offset = rng.choice((inside, inside, inside, head.next_offset + 1, UP_TO_THE_END))
+        work = process.log.retainer.delete_before(partition, offset)
+        try:
+            start = await self.answer(process, self.world.spawn(work, OutOfRange))
+        except LATER:
+            return
+        except OutOfRange as out:
+            self.world.require(offset > head.visible_end, f"{offset} is not out of range: {out}")
+        else:
+            self.world.require(start >= offset, f"{offset} was asked for and {start} granted")
+            self.world.paths["records were deleted"] += start > head.log_start
+            shadow = self.world.truth.shadows[partition]
+            inside = start < shadow.visible_end and start not in shadow.slots
+            self.world.paths["the log starts inside a slot"] += inside
 
 
 class Inspector(Reader):

@@ -27,6 +27,8 @@ EVERY_PATH = (
     "the batch before is not stored",
     "an unindexed slot was repaired",
     "objects were swept",
+    "records were deleted",
+    "the log starts inside a slot",
     "a reader found its offset gone",
     "a reader found its objects gone",
     "a producer took a new epoch",

@@ -21,6 +21,8 @@ class Setting:
     readers: int
     fencers: int
     janitors: int
+    deleters: int
+    """Administrators who delete records; then retention has no promise to keep."""
     retention: Retention
     limits: Limits
     storm_s: float
@@ -44,6 +46,7 @@ class Setting:
             readers=rng.choice((1, 2)),
             fencers=rng.choice((0, 1)),
             janitors=janitors,
+            deleters=int(seed % 5 == 4),
             retention=Retention(max_bytes=rng.choice((1, 100, 400)) if janitors else 0),
             limits=Limits(
                 fence_after_ms=rng.choice((300, 1_000)),

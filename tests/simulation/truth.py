@@ -37,6 +37,10 @@ class Shadow:
     log_start: int = 0
     visible_end: int = 0
 
+    def passed(self, base: int) -> bool:
+        """Whether log_start has passed the whole slot: it may also lie inside of it."""
+        return base + self.slots[base] <= self.log_start
+
 
 def require(holds: bool, what: str) -> None:
     if not holds:
@@ -110,7 +114,7 @@ class Truth:
     def indexed(self, partition: Partition, extent: Extent) -> None:
         """An extent that a reader may come to says what its object is."""
         shadow = self.shadows[partition]
-        if extent.base < shadow.log_start:
+        if extent.end <= shadow.log_start:
             return
         require(
             shadow.slots.get(extent.base) == extent.offsets,
@@ -140,21 +144,21 @@ class Truth:
 
     def put(self, key: str, data: bytes) -> None:
         shadow, base = self._keys[key]
-        if shadow.log_start <= base < shadow.visible_end:
+        if base < shadow.visible_end and not shadow.passed(base):
             require(shadow.stored[base] == data, f"the visible slot at {base} has changed")
 
     def deleted(self, key: str) -> None:
         shadow, base = self._keys[key]
-        require(base < shadow.log_start, f"the slot at {base} was deleted from the log")
+        require(shadow.passed(base), f"the slot at {base} was deleted from the log")
 
     def placed(self, partition: Partition, extent: Extent, key: str, start: int) -> None:
         self._packed[partition, extent.base] = key, start, extent.size
 
     def swept(self, partition: Partition, key: str) -> None:
-        start = self.shadows[partition].log_start
+        shadow = self.shadows[partition]
         for (where, base), (pack, _, _) in self._packed.items():
             if (where, pack) == (partition, key):
-                require(base < start, f"the slot at {base} was deleted from the log")
+                require(shadow.passed(base), f"the slot at {base} was deleted from the log")
 
     # What the clients are told
 

@@ -43,7 +43,8 @@ class World:
         self.rng = Random(self.seed)
         self.setting = Setting.of(self.rng, self.seed)
         self.weather = Weather.of(self.rng)
-        self.truth = Truth(self.setting.retention.max_bytes)
+        promised = 0 if self.setting.deleters else self.setting.retention.max_bytes
+        self.truth = Truth(promised)
         self.objects = self.rules.objects(self.truth)
         self.ledger = self.rules.ledger(self.truth, self.setting.two_steps)
         self.journal = SimJournal(self.truth, self.ledger, self.objects)
