@@ -58,8 +58,8 @@ class World:
     waiting: list[Waiting] = field(default_factory=list)
     processes: list[str] = field(default_factory=lambda: ["p0", "p1", "p2"])
     events: deque = field(default_factory=lambda: deque(maxlen=60))
-    given: dict = field(default_factory=dict)
-    """(generation, partition) → who was told that it is its own."""
+    heard: dict[str, int] = field(default_factory=dict)
+    """Members whose heartbeats were not written yet → when."""
     steps: int = 0
     calm: bool = False
     late: list = field(default_factory=list)
@@ -131,14 +131,17 @@ class World:
     def step(self, request):
         before = self.group
         self.steps += 1
-        done = step(before, request, self.now, SETTINGS)
-        if done != step(self.group, request, self.now, SETTINGS):
+        done = step(before, request, self.now, SETTINGS, self.heard)
+        if done != step(self.group, request, self.now, SETTINGS, self.heard):
             raise Violation("a step is not a function of what it is given")
         if before is not None and pack(before) != self.stored:
             raise Violation("a step changed the group that it was given")
         if _number(done.group) < _number(before):
             raise Violation("a generation came before the one before it")
+        if done.group is before and isinstance(request, Heartbeat) and not done.answer.error:
+            self.heard[request.member_id] = self.now
         if done.group is not before:
+            self.heard.clear()
             self.stored = pack(done.group)
             if unpack(self.stored) != done.group:
                 raise Violation("what was stored reads differently")

@@ -3,7 +3,18 @@
 import pytest
 from unit.groups.given import DELAY, REBALANCE, SESSION, Given
 
-from samsa.groups import GroupError, LeftMember, Parked, Settings, Sync, Synced, state_of
+from samsa.groups import (
+    ConsumerHeartbeat,
+    GroupError,
+    Heartbeat,
+    LeftMember,
+    Parked,
+    Settings,
+    Sync,
+    Synced,
+    state_of,
+    step,
+)
 
 
 def rebalancing(*names: str) -> tuple[Given, list[str]]:
@@ -117,6 +128,43 @@ def test_a_heartbeat_that_was_not_written_still_counts():
     given.beat(a, 1)
     given.now += SESSION - 1
     assert given.beat(a, 1) is None
+
+
+def test_one_write_prolongs_everyone_who_was_heard():
+    given = Given()
+    ids = given.stable("a", "b", "c")
+    heard = {}
+    for _ in range(2):
+        given.now += SESSION // 4 - 1
+        for member_id in ids[1::-1]:
+            beat = Heartbeat(member_id, 1)
+            done = step(given.group, beat, given.now, given.settings, heard)
+            if done.group is not given.group:
+                given.group, heard = done.group, {}
+            else:
+                heard[member_id] = given.now
+    ends = [given.group.members[each].deadline_ms for each in ids]
+    assert ends[2] < ends[0] < ends[1]
+
+
+def test_what_was_heard_writes_nothing_by_itself():
+    given = Given()
+    a, b = given.stable("a", "b")
+    beat = Heartbeat(a, 1)
+    heard = {b: given.now + 1, "gone": given.now + 1}
+    assert step(given.group, beat, given.now + 2, given.settings, heard).group is given.group
+    later = step(given.group, beat, given.now + SESSION // 4, given.settings, heard).group
+    assert later.members[b].deadline_ms == given.group.members[b].deadline_ms + 1
+    assert set(later.members) == {a, b}
+
+
+def test_what_was_heard_of_an_instance_before_it_went_away_does_not_keep_its_place():
+    given = Given()
+    given.heartbeat("A", 0, instance_id="i")
+    before = given.group.members["A"].session_ends_ms
+    away = ConsumerHeartbeat("A", -2, "i")
+    done = step(given.group, away, given.now + 9, given.settings, {"A": given.now + 5})
+    assert done.group.members["A"].session_ends_ms == before
 
 
 def test_a_parked_member_has_no_session_to_lose():

@@ -24,7 +24,10 @@ Public names, for the handlers:
 What a handler must see to: a new random `ticket` (a UUID) for each JoinGroup that a client sends;
 `requires_id` from version 4 on, `can_skip_assignment` from 9 on; an empty group id is
 INVALID_GROUP_ID before any step; where the group is a `ConsumerGroup`, a `Join` brings `known` and
-`matches` too. A heartbeat that changes nothing worth a write returns the group that went in.
+`matches` too. A heartbeat that changes nothing worth a write returns the group that went in; a
+process that remembers whom it heard so may say so with a later `step(…, heard={member id: when})`,
+and one write then prolongs them all. What a `ConsumerHeartbeat` changed is told once, as in Kafka:
+nobody between client and coordinator may repeat one whose answer was lost.
 """
 
 from .classic_state import ClassicGroup

@@ -5,7 +5,7 @@ what is overdue, and at its end a group whose last member of the consumer protoc
 a classic one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import classic, consumer, consumer_classic
@@ -15,6 +15,7 @@ from .consumer_draft import ConsumerDraft
 from .consumer_state import ConsumerGroup
 from .embedded import Malformed
 from .errors import GroupError
+from .heard import prolong
 from .migrate import can_upgrade, must_downgrade, to_classic, to_consumer
 from .replies import ConsumerBeaten
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync
@@ -34,7 +35,18 @@ class Step(NamedTuple):
     """The addresses of waiters that may now be answered."""
 
 
-def step(group: Group | None, request: Request, now_ms: int, settings: Settings = DEFAULTS) -> Step:
+NOBODY: Mapping[str, int] = {}
+
+
+def step(
+    group: Group | None,
+    request: Request,
+    now_ms: int,
+    settings: Settings = DEFAULTS,
+    heard: Mapping[str, int] = NOBODY,
+) -> Step:
+    """`heard`: members whose heartbeats were answered since the last write → when. They are
+    prolonged if there is something to write anyway."""
     current = None if group is None else expire(group, now_ms, settings)
     after, answer = ROUTES[type(current), type(request) is ConsumerHeartbeat](
         current, request, now_ms, settings
@@ -42,6 +54,8 @@ def step(group: Group | None, request: Request, now_ms: int, settings: Settings 
     after = _settled(after, now_ms, settings)
     if after is group:
         return Step(group, answer)
+    if heard and after is not None:
+        after = prolong(after, heard, settings.consumer_session_timeout_ms)
     return Step(after, answer, _answered(group, after))
 
 
