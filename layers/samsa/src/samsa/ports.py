@@ -397,9 +397,16 @@ class Clock(Protocol):
     def now_ms(self) -> int: ...
 
 
+class CannotWait(Exception):
+    """Whoever serves this request never waits: it is parked elsewhere, and comes again."""
+
+
 class Subscription(Protocol):
     async def wait(self, timeout_ms: int) -> bool:
-        """Until one of the things waited for changes (True) or the time is up (False)."""
+        """Until one of the things waited for changes (True) or the time is up (False).
+
+        Raises CannotWait where a process lives no longer than its request.
+        """
         ...
 
 

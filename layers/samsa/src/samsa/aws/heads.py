@@ -1,13 +1,18 @@
 """A partition's head: the sequencer, its open slots, its watchers. A change is one UpdateItem."""
 
 from contextlib import suppress
+from itertools import islice
 
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.items import Item, head_key, number, read_head
 from samsa.ports import Confirmed, Extent, Head, Partition, UnknownPartition
 
-STALE_WATCHER_MS = 60_000
+STALE_WATCHER_MS = 300_000
+"""More than the longest wish: nobody is dropped who has time left, however long the new one's is."""
+
+FORGOTTEN_AT_ONCE = 50
+"""Watchers: their conditions must fit into one expression."""
 
 
 class HeadCalls(TableCalls):
@@ -90,10 +95,11 @@ class HeadCalls(TableCalls):
             {":expires": number(expires_at)},
         )
         stale = {w: t for w, t in head.watchers.items() if t < expires_at - STALE_WATCHER_MS}
-        return await self._forget_watchers(partition, stale) if stale else head
+        some = dict(islice(stale.items(), FORGOTTEN_AT_ONCE))
+        return await self.forget_watchers(partition, some) if some else head
 
-    async def _forget_watchers(self, partition: Partition, stale: dict[str, int]) -> Head:
-        """A second write, only after someone left without a word. Who came back meanwhile stays."""
+    async def forget_watchers(self, partition: Partition, stale: dict[str, int]) -> Head:
+        """Those whose wishes are still as given. If one of them came back meanwhile, all stay."""
         names = {f"#w{i}": watcher for i, watcher in enumerate(stale)}
         values = {f":w{i}": number(expires) for i, expires in enumerate(stale.values())}
         head, _ = await self._update(

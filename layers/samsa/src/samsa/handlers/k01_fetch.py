@@ -14,7 +14,7 @@ topics by id.
 import asyncio
 from typing import Any
 
-from samsa.ports import Missing, Unavailable, UnknownPartition
+from samsa.ports import CannotWait, Missing, Partition, Unavailable, UnknownPartition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.fetch import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -60,7 +60,10 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
             if not partitions or _enough(request, reads) or deadline <= clock.now_ms():
                 return
             if not await _watch_all(reads, broker):
-                await woken.wait(max(0, deadline - clock.now_ms()))
+                try:
+                    await woken.wait(max(0, deadline - clock.now_ms()))
+                except CannotWait:
+                    return  # with what there is: whoever parks it knows that it is not enough
 
 
 def _enough(request: Any, reads: list[Read]) -> bool:
@@ -77,14 +80,15 @@ async def _plan_all(reads: list[Read], most: int, broker: Broker) -> None:
 
 async def _watch_all(reads: list[Read], broker: Broker) -> bool:
     """True if a watch was new: what came before it must be looked for again."""
-    fresh = False
-    for read in reads:
-        if read.partition is not None and read.refused is None:
-            try:
-                fresh |= await broker.log.watches.ensure(read.partition)
-            except (Unavailable, UnknownPartition):
-                continue  # without a watch the wait is only longer
-    return fresh
+    wanted = [r.partition for r in reads if r.partition is not None and r.refused is None]
+    return any(await asyncio.gather(*(_watch(partition, broker) for partition in wanted)))
+
+
+async def _watch(partition: Partition, broker: Broker) -> bool:
+    try:
+        return await broker.log.watches.ensure(partition)
+    except (Unavailable, UnknownPartition):
+        return False  # without a watch the wait is only longer
 
 
 async def _load_all(reads: list[Read], context: Context, most: int, broker: Broker) -> None:
