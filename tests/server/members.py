@@ -20,6 +20,15 @@ JOIN, SYNC, HEARTBEAT, LEAVE, COMMIT, FETCH = 9, 5, 4, 5, 9, 9
 SESSION_MS = 10_000
 
 
+def subscription(*topics: str) -> bytes:
+    """What a consumer says when it joins, in version 0 of the embedded protocol."""
+    names = b"".join(len(name).to_bytes(2, "big") + name.encode() for name in topics)
+    return b"\0\0" + len(topics).to_bytes(4, "big") + names + b"\xff\xff\xff\xff"
+
+
+METADATA = subscription("nothing")
+
+
 class Member:
     """One member on a connection of its own. What it was told last is in its attributes."""
 
@@ -28,7 +37,7 @@ class Member:
         self.group = group
         self.joining = {"session_timeout_ms": SESSION_MS, "rebalance_timeout_ms": 30_000, **joining}
         self.instance_id: str | None = self.joining.pop("instance_id", None)
-        self.protocols = self.joining.pop("protocols", (("range", b"subscription"),))
+        self.protocols = self.joining.pop("protocols", (("range", METADATA),))
         self.member_id = ""
         self.generation = -1
         self.joined: Any = None
@@ -78,6 +87,8 @@ class Member:
             generation_id=self.generation,
             member_id=self.member_id,
             group_instance_id=self.instance_id,
+            protocol_type="consumer",
+            protocol_name=self.protocols[0][0],
             assignments=[
                 sync_group.ASSIGNMENT(member_id=m.member_id, assignment=assign(m.member_id))
                 for m in members

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from server.members import Member, alone
+from server.members import METADATA, Member, alone
 from server.peer import Peer
 from server.process import Samsa
 from support.waiting import eventually
@@ -29,12 +29,29 @@ def test_the_coordinator_is_where_the_client_already_is(samsa: Samsa, peer: Peer
         assert [each.key for each in found] == ["family", "other"]
 
 
-@pytest.mark.parametrize("key_type", [1, 2, 7])
-def test_only_groups_have_a_coordinator(peer: Peer, key_type: int):
+@pytest.mark.parametrize(
+    ("key_type", "code"),
+    [
+        (1, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+        (2, ErrorCode.INVALID_REQUEST),
+        (7, ErrorCode.INVALID_REQUEST),
+    ],
+)
+def test_only_groups_have_a_coordinator(peer: Peer, key_type: int, code: ErrorCode):
     row = find_coordinator.REQUEST(key_type=key_type, coordinator_keys=["x"])
     answer = peer.ask(ApiKey.FIND_COORDINATOR, 6, row).coordinators[0]
-    assert answer.error_code != ErrorCode.NONE
-    assert answer.error_message
+    assert (answer.error_code, answer.node_id) == (code, -1)
+
+
+def test_from_version_5_on_a_sync_must_name_the_groups_protocol(peer: Peer, new_name: str):
+    member = Member(peer, new_name)
+    member.join()
+    row = sync_group.REQUEST(group_id=new_name, generation_id=1, member_id=member.member_id)
+    for protocol_type, name in ((None, None), ("consumer", None), ("consumer", "odd")):
+        row.protocol_type, row.protocol_name = protocol_type, name
+        answer = peer.ask(ApiKey.SYNC_GROUP, 5, row)
+        assert answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert peer.ask(ApiKey.SYNC_GROUP, 4, row).error_code == ErrorCode.NONE
 
 
 def test_a_member_joins_with_the_id_that_it_is_given(peer: Peer, new_name: str):
@@ -45,7 +62,7 @@ def test_a_member_joins_with_the_id_that_it_is_given(peer: Peer, new_name: str):
     assert (joined.generation_id, joined.leader) == (1, member.member_id)
     assert (joined.protocol_type, joined.protocol_name) == ("consumer", "range")
     assert [(m.member_id, bytes(m.metadata)) for m in joined.members] == [
-        (member.member_id, b"subscription")
+        (member.member_id, METADATA)
     ]
 
 
@@ -207,7 +224,7 @@ def test_a_session_timeout_must_be_within_limits(peer: Peer, new_name: str):
 
 def test_a_member_that_can_do_nothing_in_common_is_refused(connect: Connect, new_name: str):
     alone(connect(), new_name)
-    odd = Member(connect(), new_name, protocols=(("odd", b""),))
+    odd = Member(connect(), new_name, protocols=(("odd", METADATA),))
     odd.send_join()
     assert odd.hear_join().error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 

@@ -113,9 +113,9 @@ def test_metadata_has_a_limit(peer: Peer, topic: str, new_name: str):
     def store(length: int) -> ErrorCode:
         return commit(peer, new_name, {(topic, 0): length}, metadata="ü" * length)[topic, 0]
 
-    assert store(2048) == ErrorCode.NONE
-    assert store(2049) == ErrorCode.OFFSET_METADATA_TOO_LARGE
-    assert committed(peer, new_name) == {(topic, 0): 2048}
+    assert store(4096) == ErrorCode.NONE
+    assert store(4097) == ErrorCode.OFFSET_METADATA_TOO_LARGE
+    assert committed(peer, new_name) == {(topic, 0): 4096}
 
 
 def test_a_generation_that_is_not_the_current_one_stores_nothing(
@@ -139,8 +139,9 @@ def test_a_member_may_not_commit_before_it_knows_its_assignment(
 
 
 def test_a_generation_without_a_group_is_refused(peer: Peer, topic: str, new_name: str):
-    refused = commit(peer, new_name, {(topic, 0): 3}, generation_id_or_member_epoch=4)
-    assert refused == {(topic, 0): ErrorCode.ILLEGAL_GENERATION}
+    for version, code in ((8, ErrorCode.ILLEGAL_GENERATION), (9, ErrorCode.GROUP_ID_NOT_FOUND)):
+        named = {"generation_id_or_member_epoch": 4, "member_id": "nobody"}
+        assert commit(peer, new_name, {(topic, 0): 3}, version, **named) == {(topic, 0): code}
 
 
 def test_who_is_no_member_commits_only_while_the_group_is_empty(

@@ -4,7 +4,8 @@ Behaviour: a group's members commit for the generation that they are in, and a f
 refused; who is no member may commit while the group is empty. Partitions are answered one by one,
 and those that can be stored are stored together: one read of the group, one write.
 
-Versions: 0 names no member. 2-4 may say how long the offsets are to be kept. 10 names topics by id.
+Versions: 0 names no member. 2-4 may say how long the offsets are to be kept. 9+ tell a group that
+is unknown from a generation that has passed. 10 names topics by id.
 """
 
 from typing import Any
@@ -22,7 +23,7 @@ from .group_errors import UNAVAILABLE, code_of
 from .resolve import topic_of
 
 FIRST_WITH_IDS = 10
-FIRST_OF_CONSUMER_PROTOCOL = 9
+FIRST_OF_CONSUMER_PROTOCOL = FIRST_WITH_NOT_FOUND = 9
 DEFAULT_RETENTION = -1
 
 
@@ -69,7 +70,8 @@ def _answered(entry: Any, code: ErrorCode) -> Any:
 
 
 def _too_large(metadata: str | None, broker: Broker) -> bool:
-    return len((metadata or "").encode()) > broker.rules.offset_metadata_max_bytes
+    # Kafka's limit is called one of bytes, and counts characters.
+    return len(metadata or "") > broker.rules.offset_metadata_max_bytes
 
 
 def _committed(entry: Any, request: Any, broker: Broker) -> Committed:
@@ -98,6 +100,9 @@ async def _commit(request: Any, context: Context, broker: Broker, offsets: Offse
 
 async def _why_not(request: Any, context: Context, broker: Broker) -> ErrorCode:
     group, _ = await broker.coordinator.look(request.group_id)
+    generation = request.generation_id_or_member_epoch
+    if group is None and generation >= 0 and context.version >= FIRST_WITH_NOT_FOUND:
+        return ErrorCode.GROUP_ID_NOT_FOUND
     if context.version < FIRST_OF_CONSUMER_PROTOCOL and _speaks_consumer_protocol(request, group):
         return ErrorCode.UNSUPPORTED_VERSION
     return code_of(
@@ -105,7 +110,7 @@ async def _why_not(request: Any, context: Context, broker: Broker) -> ErrorCode:
             group,
             request.member_id,
             request.group_instance_id,
-            request.generation_id_or_member_epoch,
+            generation,
             broker.stores.clock.now_ms(),
         )
     )

@@ -2,6 +2,8 @@
 
 Behaviour: the leader brings everybody's assignment. A follower that comes first is parked until the
 leader has come, or until the group rebalances again.
+
+Versions: 5+ must name the protocol, and are refused if it is not the group's.
 """
 
 from typing import Any
@@ -15,11 +17,19 @@ from samsa.wire.messages.sync_group import RESPONSE
 from .broker import Broker, Context, handles
 from .group_errors import UNAVAILABLE, code_of
 
+FIRST_WITH_PROTOCOL = 5
+
+
+def _protocol(request: Any) -> tuple[str | None, str | None]:
+    return request.protocol_type, request.protocol_name
+
 
 @handles(ApiKey.SYNC_GROUP)
 async def sync_group(request: Any, context: Context, broker: Broker) -> Any:
     if not request.group_id:
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
+    if context.version >= FIRST_WITH_PROTOCOL and None in _protocol(request):
+        return RESPONSE(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     sync = Sync(
         member_id=request.member_id,
         generation=request.generation_id,
