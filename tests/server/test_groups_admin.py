@@ -140,7 +140,7 @@ def test_an_empty_group_is_deleted_and_one_with_members_is_not(
     assert deleted(tool, new_name, "nobody", "", version=version) == [
         ErrorCode.NON_EMPTY_GROUP,
         ErrorCode.GROUP_ID_NOT_FOUND,
-        ErrorCode.INVALID_GROUP_ID,
+        ErrorCode.GROUP_ID_NOT_FOUND,
     ]
     member.leave()
     assert deleted(tool, new_name) == [ErrorCode.NONE]

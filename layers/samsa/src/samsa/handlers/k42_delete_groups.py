@@ -29,8 +29,6 @@ async def delete_groups(request: Any, context: Context, broker: Broker) -> Any:
 
 
 async def _delete(group_id: str, broker: Broker) -> ErrorCode:
-    if not group_id:
-        return ErrorCode.INVALID_GROUP_ID
     try:
         for _ in range(TRIES):
             group, version = await broker.coordinator.look(group_id)

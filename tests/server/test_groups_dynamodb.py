@@ -1,0 +1,28 @@
+"""The tests of groups once more, on DynamoDB Local."""
+
+from collections.abc import Iterator
+
+import pytest
+from functional.servers.dynamodb_local import dynamodb_local
+from server.process import Samsa, a_samsa
+from server.test_groups import *  # noqa: F403
+from server.test_groups_admin import *  # noqa: F403
+from server.test_groups_consumer import *  # noqa: F403
+from server.test_offsets import *  # noqa: F403
+
+# Those that start their own broker, and so would only repeat themselves.
+del test_a_parked_join_does_not_hold_up_the_end_of_the_broker  # noqa: F821
+del test_upkeep_keeps_what_is_young_and_forgets_what_was_to_be_kept_for_a_moment  # noqa: F821
+
+OBJECTS = "memory://"
+
+
+@pytest.fixture(scope="module")
+def samsa(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Samsa]:
+    folder = tmp_path_factory.mktemp("on-dynamodb")
+    with pytest.MonkeyPatch.context() as patch, dynamodb_local(folder) as endpoint:
+        patch.setenv("AWS_ACCESS_KEY_ID", "gregor")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "metamorphosis")
+        ledger = f"dynamodb://groups?region=us-east-1&endpoint={endpoint}"
+        with a_samsa(folder, "--ledger", ledger, "--objects", OBJECTS) as running:
+            yield running
