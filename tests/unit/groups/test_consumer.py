@@ -166,6 +166,25 @@ def test_new_partitions_and_new_topics_are_assigned_at_the_next_heartbeat():
     assert given.group.epoch == 3
 
 
+def test_a_process_that_looked_earlier_does_not_undo_what_another_found():
+    given = Given()
+    before = dict(given.topics)
+    given.heartbeat("A", 0, topics=("t", "v"), known_at_ms=10)
+    given.topics["t"] = TopicInfo(T, 5)
+    given.topics["v"] = TopicInfo(U, 1)
+    assert len(given.heartbeat("A", 1, known_at_ms=20).assignment) == 6
+    assert given.heartbeat("A", 2, known=before, known_at_ms=19).assignment is None
+    assert not given.wrote
+    assert len(given.heartbeat("A", 2, known=before, known_at_ms=21).assignment) == 4
+
+
+def test_a_process_that_looked_earlier_still_serves_new_subscriptions():
+    given = Given()
+    given.heartbeat("A", 0, known_at_ms=20)
+    given.heartbeat("A", 1, topics=("u",), known_at_ms=10)
+    assert given.heartbeat("A", 1, owned=frozenset(), known_at_ms=10).assignment == parts(U, 0, 1)
+
+
 def test_a_topic_that_is_made_anew_is_another():
     given = Given()
     given.heartbeat("A", 0, topics=("u",))

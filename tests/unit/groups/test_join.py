@@ -137,6 +137,17 @@ def test_a_full_group_takes_no_more():
     assert given.join(b).generation == 2
 
 
+def test_whoever_joins_again_last_is_put_out_of_a_group_that_became_too_large():
+    given = Given()
+    a, b, c = given.stable("a", "b", "c")
+    given.settings = Settings(max_size=2)
+    given.join(a)
+    given.join(b)
+    assert given.join(c).error is GroupError.GROUP_MAX_SIZE_REACHED
+    assert set(given.group.members) == {a, b}
+    assert given.group.generation == 2
+
+
 def test_a_follower_that_joins_again_unchanged_is_told_the_generation():
     given = Given()
     _a, b = given.stable("a", "b")

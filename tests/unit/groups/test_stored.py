@@ -93,6 +93,7 @@ def consumer_groups(draw) -> ConsumerGroup:
         draw(st.dictionaries(TEXT, st.lists(TEXT, max_size=3).map(tuple), max_size=3)),
         draw(TIME),
         draw(TIME),
+        draw(TIME),
     )
 
 

@@ -17,7 +17,8 @@ Public names, for the handlers:
   `Heartbeat` → `Beaten`, `Leave(Leaving, …)` → `Left(error, LeftMember, …)`
 - the consumer protocol: `ConsumerHeartbeat` → `ConsumerBeaten`; partitions are
   `frozenset[(topic id, number)]`; `known` is every topic by name as `TopicInfo`; `matches` holds,
-  for each of `patterns_of(group, request)`, what `matches(pattern, names)` says
+  for each of `patterns_of(group, request)`, what `matches(pattern, names)` says; `known_at_ms` is
+  when these were looked up
 - offsets: `may_commit`, `may_fetch`, `may_delete` answer a `GroupError`, or None for yes
 - what tools show: `listed`, `described`, `consumer_described`, `state_of`, `DEAD`
 

@@ -124,7 +124,7 @@ def _note(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> C
     before = draft.members.get(member_id)
     draft.put(member_id, _described(before or _newcomer(request), request))
     draft.hear(member_id)
-    draft.follow_topics(request.known, request.matches)
+    draft.follow_topics(request.known, request.matches, request.known_at_ms)
     draft.assign()
     draft.advance(member_id, request.owned)
     return _answer(draft, member_id, request, before)

@@ -105,7 +105,7 @@ def _note(
     )
     draft.put(member_id, member)
     draft.hear(member_id)
-    draft.follow_topics(request.known, request.matches)
+    draft.follow_topics(request.known, request.matches, request.known_at_ms)
     draft.assign()
     draft.advance(member_id, by_id(subscription.owned, draft.topics))
     epoch = draft.members[member_id].epoch

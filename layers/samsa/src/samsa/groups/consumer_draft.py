@@ -25,6 +25,7 @@ class ConsumerDraft:
         self.topics = group.topics
         self.matches = group.matches
         self.changed_at_ms = group.changed_at_ms
+        self.topics_at_ms = group.topics_at_ms
 
     def group(self) -> ConsumerGroup:
         after = ConsumerGroup(
@@ -36,6 +37,7 @@ class ConsumerDraft:
             self.matches,
             self.changed_at_ms,
             self.before.due_ms,
+            self.topics_at_ms,
         )
         return self.before if after == self.before else after._replace(due_ms=self.next_due())
 
@@ -88,8 +90,11 @@ class ConsumerDraft:
 
     # Assignment
 
-    def follow_topics(self, known: Topics, matches: Matches) -> None:
-        """Make a new group epoch if what the members subscribe to is not what it was."""
+    def follow_topics(self, known: Topics, matches: Matches, looked_at_ms: int) -> None:
+        """Make a new group epoch if what the members subscribe to is not what it was. A process
+        that looked before the one that made the latest epoch does not know better."""
+        if looked_at_ms < self.topics_at_ms:
+            known, matches = {**known, **self.topics}, {**matches, **self.matches}
         if self.epoch == self.assignment_epoch and self._is_current(known, matches):
             return
         patterns = {member.pattern for member in self.members.values() if member.pattern}
@@ -100,6 +105,7 @@ class ConsumerDraft:
         if self.epoch == self.assignment_epoch:
             self.epoch += 1
         self.topics, self.matches = topics, resolved
+        self.topics_at_ms = max(looked_at_ms, self.topics_at_ms)
 
     def _is_current(self, known: Topics, matches: Matches) -> bool:
         return all(known.get(name, NO_TOPIC) == info for name, info in self.topics.items()) and all(

@@ -87,6 +87,8 @@ class ConsumerGroup(NamedTuple):
     """When members last came or went."""
     due_ms: int = NEVER
     """Nothing in the group expires before this."""
+    topics_at_ms: int = 0
+    """When someone looked at the topics as they are noted here."""
 
     @property
     def is_empty(self) -> bool:

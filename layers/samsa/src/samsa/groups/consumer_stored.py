@@ -11,7 +11,7 @@ from .packing import Corrupt, Texts, blob, read_blob, read_texts, texts
 from .requests import Protocols, TopicInfo
 
 CONSUMER = 2
-_GROUP = struct.Struct(">BiiqqIII")
+_GROUP = struct.Struct(">BiiqqqIII")
 _TOPIC = struct.Struct(">16sI")
 _MEMBER = struct.Struct(">iiiBqq?")
 _MEMBER_TEXTS = Texts(7)
@@ -37,6 +37,7 @@ def pack(group: ConsumerGroup) -> bytes:
         group.assignment_epoch,
         group.changed_at_ms,
         group.due_ms,
+        group.topics_at_ms,
         len(group.topics),
         len(group.matches),
         len(group.members),
@@ -101,7 +102,17 @@ def _pack_member(parts: list[bytes], member_id: str, member: ConsumerMember, ids
 
 
 def unpack(data: bytes) -> ConsumerGroup:
-    _, epoch, assignment_epoch, changed, due, topics, patterns, members = _GROUP.unpack_from(data)
+    (
+        _,
+        epoch,
+        assignment_epoch,
+        changed,
+        due,
+        looked,
+        topics,
+        patterns,
+        members,
+    ) = _GROUP.unpack_from(data)
     reader = _Reader(data, _GROUP.size)
     reader.read_ids()
     known = dict(reader.topic() for _ in range(topics))
@@ -126,6 +137,7 @@ def unpack(data: bytes) -> ConsumerGroup:
         {pattern: tuple(names) for pattern, names in matches.items()},
         changed,
         due,
+        looked,
     )
 
 

@@ -49,6 +49,8 @@ class Join(NamedTuple):
     known: Topics = NO_TOPICS
     """Needed where the group is one of the consumer protocol; likewise `matches`."""
     matches: Matches = NO_MATCHES
+    known_at_ms: int = 0
+    """When someone looked: an older look never undoes what a newer one found."""
 
 
 class Sync(NamedTuple):
@@ -97,3 +99,5 @@ class ConsumerHeartbeat(NamedTuple):
     """In version 0, where the coordinator makes member ids: the new one. Empty in later ones."""
     known: Topics = NO_TOPICS
     matches: Matches = NO_MATCHES
+    known_at_ms: int = 0
+    """When someone looked: an older look never undoes what a newer one found."""
