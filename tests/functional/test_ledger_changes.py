@@ -1,15 +1,20 @@
 """Topics that change: more partitions, other configs; and who produces to them."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import MethodType
+from typing import Any
 
 import pytest
 from functional.conftest import open_ledger
 from functional.given import a_partition, a_topic, an_extent, append
 from functional.racers import race_of_tasks
 
-from samsa.ports import Bound, Ledger, Partition, Topic, UnknownPartition
+from samsa.aws.dynamodb import DynamoLedger
+from samsa.aws.table import Table
+from samsa.ports import Bound, Ledger, Partition, Topic, Unavailable, UnknownPartition
 
 
 def wider(topic: Topic, partitions: int) -> Topic:
@@ -98,6 +103,78 @@ async def test_producers_are_listed_until_they_may_be_forgotten(ledger: Ledger):
     assert await ledger.producers(here, 0) == {7: Bound(1, b"seven"), 4000: Bound(2, b"second")}
     assert await ledger.producers(here, 70_000) == {4000: Bound(2, b"second")}
     assert await ledger.producers(here, 90_000) == {}
+
+
+@pytest.fixture
+async def dynamo(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[DynamoLedger]:
+    ledger = await open_ledger("dynamodb-moto", tmp_path, request)
+    yield ledger
+    await ledger.close()
+
+
+def stop_after(ledger: DynamoLedger, requests: int) -> None:
+    """The process ends before its next request but so many."""
+    send, left = Table.send, requests
+
+    async def stopping(self: Table, method: str, **parameters: Any) -> Any:
+        nonlocal left
+        if left == 0:
+            raise Unavailable("the process has stopped")
+        left -= 1
+        return await send(self, method, **parameters)
+
+    ledger.table.send = MethodType(stopping, ledger.table)
+
+
+def go_on(ledger: DynamoLedger) -> None:
+    del ledger.table.send
+
+
+async def items_of(ledger: DynamoLedger, topic: Topic) -> list[str]:
+    found = (await ledger.table.call("scan", ConsistentRead=True))["Items"]
+    return [item["pk"]["S"] for item in found if str(topic.id) in str(item)]
+
+
+async def grown_and_doomed(ledger: DynamoLedger) -> Topic:
+    """A topic with records, and with heads whose count was never committed."""
+    topic = a_topic(partitions=2)
+    await ledger.create_topic(topic)
+    for number in range(2):
+        await append(ledger, Partition(topic.id, number), "token", an_extent(0, 10))
+    stop_after(ledger, 1)
+    with pytest.raises(Unavailable):
+        await ledger.change_topic(topic, wider(topic, 5))
+    go_on(ledger)
+    assert (await ledger.head(Partition(topic.id, 4))).next_offset == 0
+    assert (await ledger.topic(topic.name)).partitions == 2
+    assert await ledger.delete_topic(topic)
+    return topic
+
+
+async def test_a_change_that_stopped_half_way_may_be_made_again(dynamo: DynamoLedger):
+    topic = a_topic(partitions=1)
+    await dynamo.create_topic(topic)
+    for requests in range(2):
+        stop_after(dynamo, requests)
+        with pytest.raises(Unavailable):
+            await dynamo.change_topic(topic, wider(topic, 4))
+        go_on(dynamo)
+    assert await dynamo.change_topic(topic, wider(topic, 3))
+    assert (await dynamo.topic(topic.name)).partitions == 3
+
+
+@pytest.mark.parametrize("requests", range(0, 24, 2))
+async def test_forgetting_that_stopped_half_way_is_finished_by_the_next(
+    requests: int, dynamo: DynamoLedger
+):
+    topic = await grown_and_doomed(dynamo)
+    stop_after(dynamo, requests)
+    with suppress(Unavailable):
+        await dynamo.forget_topic(topic)
+    go_on(dynamo)
+    for doomed in await dynamo.doomed_topics():
+        await dynamo.forget_topic(doomed)
+    assert await items_of(dynamo, topic) == []
 
 
 @pytest.fixture(params=["sqlite", "dynamodb-local"])
