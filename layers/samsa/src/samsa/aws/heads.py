@@ -9,7 +9,7 @@ from samsa.aws.items import Item, head_key, number, read_head
 from samsa.ports import Confirmed, Extent, Head, Partition, UnknownPartition
 
 STALE_WATCHER_MS = 300_000
-"""More than the longest wish: nobody is dropped who has time left, however long the new one's is."""
+"""More than the longest wish: nobody is dropped who has time left, however long the new one's."""
 
 FORGOTTEN_AT_ONCE = 50
 """Watchers: their conditions must fit into one expression."""

@@ -1,0 +1,80 @@
+"""Connections of API Gateway's WebSocket, in the ledger's table.
+
+| pk     | sk         | what                                                                   |
+|--------|------------|------------------------------------------------------------------------|
+| C#{id} | CONNECTION | where its client reached the shim and comes from; what it has watched  |
+
+An item expires a while after API Gateway has ended its connection in any case: that somebody left
+is not always said.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import NamedTuple
+from uuid import UUID
+
+from samsa.aws.calls import TableCalls, counted
+from samsa.aws.errors import ConditionFailed
+from samsa.aws.items import Item, key, number, string
+from samsa.ports import Partition
+
+LIFE_S = 2 * 3600 + 900
+
+
+class OpenConnection(NamedTuple):
+    host: str
+    port: int
+    client: str
+
+
+class OpenConnections(TableCalls):
+    """Over the table of a DynamoLedger, whose client it shares."""
+
+    @counted
+    async def open(self, connection_id: str, connection: OpenConnection, now_ms: int) -> None:
+        item = {
+            **_key(connection_id),
+            "host": string(connection.host),
+            "port": number(connection.port),
+            "client": string(connection.client),
+            "expires": number(now_ms // 1000 + LIFE_S),
+        }
+        await self.table.call("put_item", Item=item)
+
+    @counted
+    async def look_up(self, connection_id: str) -> OpenConnection | None:
+        item = await self.table.get(_key(connection_id))
+        if item is None:
+            return None
+        return OpenConnection(item["host"]["S"], int(item["port"]["N"]), item["client"]["S"])
+
+    @counted
+    async def watches(self, connection_id: str, partitions: Iterable[Partition]) -> None:
+        """Remember where to remove it. Not for one that has left: it would stay for ever."""
+        names = sorted(map(str, partitions))
+        with suppress(ConditionFailed):
+            await self.table.call(
+                "update_item",
+                Key=_key(connection_id),
+                UpdateExpression="ADD watched :partitions",
+                ConditionExpression="attribute_exists(pk)",
+                ExpressionAttributeValues={":partitions": {"SS": names}},
+            )
+
+    @counted
+    async def close_one(self, connection_id: str) -> list[Partition]:
+        """What it had watched."""
+        answer = await self.table.call(
+            "delete_item", Key=_key(connection_id), ReturnValues="ALL_OLD"
+        )
+        names = answer.get("Attributes", {}).get("watched", {}).get("SS", [])
+        return [_partition(name) for name in names]
+
+
+def _key(connection_id: str) -> Item:
+    return key(f"C#{connection_id}", "CONNECTION")
+
+
+def _partition(name: str) -> Partition:
+    topic_id, _, number_ = name.rpartition("/")
+    return Partition(UUID(topic_id), int(number_))

@@ -1,0 +1,100 @@
+"""One Kafka request of a visit: answered, or parked.
+
+The handlers are those of a server. Where one would wait, the port says that it cannot: a fetch then
+comes back with what there is, and a join or a sync with nothing; either is parked.
+"""
+
+import asyncio
+from base64 import urlsafe_b64encode
+from hashlib import blake2b
+from typing import Any
+
+from samsa.envelope import Frame, Parked, encode, fits
+from samsa.handlers import dispatch
+from samsa.handlers.broker import Held, Later
+from samsa.handlers.legacy_fetch import LAST_WITH_MESSAGE_SETS
+from samsa.ports import CannotWait, Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.frame import Request, read_request
+
+from .assembly import Assembly
+from .replies import Replies, frame_of
+from .uploads import spill_key
+from .visit import Parking, Visit
+from .wakeups import watch_name
+from .whereabouts import Whereabouts
+
+NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
+MOST_S = 20.0
+"""For appends: then the client is told that nothing is known, before API Gateway tells the shim."""
+
+
+class Kafka:
+    def __init__(self, parts: Assembly, good_ms: int) -> None:
+        self._parts = parts
+        self._good_ms = good_ms
+        self._replies = Replies(parts.objects, parts.presigner)
+        self.whereabouts = Whereabouts(parts.connections)
+
+    async def serve(self, visit: Visit, frame: Frame) -> str:
+        """The text that answers it. Raises DecodeError; Unavailable."""
+        # A copy that may be written to: an append patches offsets where the batches are.
+        request = read_request(memoryview(bytearray(frame)))
+        visit.pinned = request.api_key == ApiKey.JOIN_GROUP
+        modern = request.api_version > LAST_WITH_MESSAGE_SETS
+        self._parts.objects.promising = request.api_key == ApiKey.FETCH and modern
+        try:
+            given = await self._answer(visit, request)
+        except CannotWait:
+            assert visit.parking is not None
+            return self._parked(visit, visit.parking)
+        finally:
+            self._parts.objects.promising = False
+        if visit.parking is not None:
+            return await self._parked_fetch(visit, visit.parking, request, given)
+        key = spill_key(visit.connection_id, visit.seq, self._parts.fresh())
+        return await self._replies.text(visit.seq, key, request, given)
+
+    async def _answer(self, visit: Visit, request: Request) -> Any:
+        broker = self._parts.broker
+        if request.api_key in NEED_CLUSTER_ID and not broker.cluster_id:
+            broker.cluster_id = await self._parts.ledger.cluster_id(self._proposed_id())
+        where = await self.whereabouts.of(visit.connection_id, request.api_key)
+        address = (where.host, where.port)
+        given = await dispatch.answer(request, address, broker, f"/{where.client}")
+        if isinstance(given, Later):
+            if given.under_way:
+                timeout_s = min(given.timeout_s or MOST_S, MOST_S)
+                await asyncio.wait(given.under_way, timeout=timeout_s)
+            given = given.build()
+        if isinstance(given, Held):
+            given.release()
+            given = given.row
+        return given
+
+    def _proposed_id(self) -> str:
+        digest = blake2b(self._parts.fresh().encode(), digest_size=16).digest()
+        return urlsafe_b64encode(digest).decode().rstrip("=")
+
+    def _parked(self, visit: Visit, parking: Parking, frame: bytes = b"", good_ms: int = 0) -> str:
+        names = tuple(sorted({watch_name(each) for each in parking.awaited}))
+        return encode(Parked(visit.seq, parking.wait_ms, names, frame, good_ms))
+
+    async def _parked_fetch(
+        self, visit: Visit, parking: Parking, request: Request, row: Any
+    ) -> str:
+        watched = await self._have_remembered(visit)
+        if any(piece for t in row.responses for p in t.partitions for piece in p.records):
+            return self._parked(visit, parking)  # less than min_bytes: it comes again for the rest
+        frame = b"".join(frame_of(request, row))
+        # What is not watched is not waked: then nothing may be answered without asking.
+        good_ms = self._good_ms if watched and visit.watched >= set(parking.awaited) else 0
+        text = self._parked(visit, parking, frame, good_ms)
+        return text if fits(text) else self._parked(visit, parking)
+
+    async def _have_remembered(self, visit: Visit) -> bool:
+        try:
+            await self.whereabouts.watches(visit.connection_id, visit.watched)
+        except Unavailable:
+            return False
+        return True

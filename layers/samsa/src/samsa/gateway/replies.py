@@ -1,0 +1,125 @@
+"""From a response to what goes through API Gateway's door, which is 128 KB wide.
+
+A small response goes inline, with the records that it names. Of a fetch that is larger the shim
+gets the records itself: a gather list names ranges of log objects, and their bytes never come here.
+Where the ranges are so small that their URLs would be longer than they are, the fetch is answered
+inline with less. Anything else that is too large is put under spill/, and named from there.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from samsa.aws.presign import Presigner
+from samsa.envelope import LARGEST_INLINE, Gather, Range, Reply, encode, fits
+from samsa.handlers import dispatch
+from samsa.ports import Objects
+from samsa.wire.apis import ApiKey
+from samsa.wire.frame import Request
+from samsa.wire.schema import Segment
+
+from .promises import Promise
+
+SIZE = 4
+"""Bytes of a response's own length, which the envelope does without."""
+WORTH_A_URL = 16 * 1024
+"""Of a range, on average."""
+HEADERS = 8 * 1024
+"""What is left free of records in an answer that is cut to go inline."""
+
+
+class Replies:
+    def __init__(self, objects: Objects, presigner: Presigner) -> None:
+        self._objects = objects
+        self._presigner = presigner
+
+    async def text(self, seq: int, spill_key: str, request: Request, row: Any) -> str:
+        """The message that answers the request."""
+        if row is None:
+            return encode(Reply(seq))
+        segments = frame_of(request, row)
+        if size_of(segments) <= LARGEST_INLINE:
+            return encode(Reply(seq, await self._load(segments)))
+        if request.api_key == ApiKey.FETCH:
+            return await self._fetched(seq, spill_key, request, row)
+        return await self._spilled(seq, spill_key, segments)
+
+    async def _fetched(self, seq: int, spill_key: str, request: Request, row: Any) -> str:
+        while promised := sum(1 for _ in promises(row)):
+            length = sum(len(promise) for promise in promises(row))
+            segments = frame_of(request, row)
+            if size_of(segments) <= LARGEST_INLINE:
+                return encode(Reply(seq, await self._load(segments)))
+            if promised > 1 and length < promised * WORTH_A_URL:
+                keep_bytes(row, LARGEST_INLINE - HEADERS - (size_of(segments) - length))
+                continue
+            text = await self._gathered(seq, segments)
+            if fits(text):
+                return text
+            if promised == 1:
+                break
+            keep_first(row, promised * 2 // 3)
+        return await self._spilled(seq, spill_key, frame_of(request, row))
+
+    async def _gathered(self, seq: int, segments: Sequence[Segment]) -> str:
+        pieces: list[bytes | Range] = []
+        for segment in segments:
+            if isinstance(segment, Promise):
+                url = await self._presigner.get(segment.key)
+                pieces.append(Range(url, segment.start, segment.length))
+            else:
+                pieces.append(segment)
+        return encode(Gather(seq, tuple(pieces)))
+
+    async def _spilled(self, seq: int, spill_key: str, segments: Sequence[Segment]) -> str:
+        frame = await self._load(segments)
+        await self._objects.put_if_absent(spill_key, [frame])
+        url = await self._presigner.get(spill_key)
+        return encode(Gather(seq, (Range(url, 0, len(frame)),)))
+
+    async def _load(self, segments: Sequence[Segment]) -> bytes:
+        loaded = await asyncio.gather(*(self._bytes(segment) for segment in segments))
+        return b"".join(loaded)
+
+    async def _bytes(self, segment: Segment) -> Any:
+        if isinstance(segment, Promise):
+            return await self._objects.get(segment.key, segment.start, segment.length)
+        return segment
+
+
+def frame_of(request: Request, row: Any) -> list[Segment]:
+    first, *rest = dispatch.encode(request, row)
+    return [first[SIZE:], *rest]
+
+
+def size_of(segments: Sequence[Segment]) -> int:
+    return sum(map(len, segments))
+
+
+def _partitions(row: Any) -> Iterator[Any]:
+    for topic in row.responses:
+        yield from topic.partitions
+
+
+def promises(row: Any) -> Iterator[Promise]:
+    for partition in _partitions(row):
+        yield from (piece for piece in partition.records if isinstance(piece, Promise))
+
+
+def keep_first(row: Any, most: int) -> None:
+    """Only so many pieces: what a partition has is cut from its end, as with max_bytes."""
+    for partition in _partitions(row):
+        partition.records = partition.records[:most]
+        most -= len(partition.records)
+
+
+def keep_bytes(row: Any, most: int) -> None:
+    """Only the first pieces up to so many bytes; at least one."""
+    kept = taken = 0
+    for partition in _partitions(row):
+        for piece in partition.records:
+            taken += len(piece)
+            if kept and taken > most:
+                keep_first(row, kept)
+                return
+            kept += 1
