@@ -3,9 +3,11 @@
 from samsa.aws.calls import counted
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.items import Item, head_key, name_key, new_head, string, topic_attributes
-from samsa.aws.table import TRANSACTION
 from samsa.aws.topics import TopicCalls, partitions_of
 from samsa.ports import Partition, Topic
+
+HEADS_AT_ONCE = 25
+"""In one transaction, which may have up to 100 parts: a shorter one is sooner through."""
 
 
 class TopicChanges(TopicCalls):
@@ -13,8 +15,8 @@ class TopicChanges(TopicCalls):
     async def change_topic(self, old: Topic, new: Topic) -> bool:
         added = partitions_of(new)[old.partitions :]
         try:
-            for start in range(0, len(added), TRANSACTION - 1):
-                await self._add_heads(old, added[start : start + TRANSACTION - 1])
+            for start in range(0, len(added), HEADS_AT_ONCE):
+                await self._add_heads(old, added[start : start + HEADS_AT_ONCE])
             await self._replace(old, new)
         except ConditionFailed:
             return await self._topic(old.name) == new
