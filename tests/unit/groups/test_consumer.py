@@ -45,6 +45,16 @@ def test_a_partition_is_assigned_only_when_its_owner_has_let_go():
     assert state_of(given.group) == "Stable"
 
 
+def test_what_a_member_let_go_may_come_back_to_it_at_once():
+    given = Given()
+    given.heartbeat("A", 0)
+    given.heartbeat("B", 0)
+    kept = given.heartbeat("A", 1).assignment
+    given.heartbeat("B", -1)
+    answer = given.heartbeat("A", 1, owned=kept)
+    assert (answer.epoch, answer.assignment) == (3, EVERYTHING)
+
+
 def test_an_idle_heartbeat_says_and_writes_nothing():
     given, _, _ = two_members()
     answer = given.heartbeat("A", 2)

@@ -3,7 +3,15 @@
 from property.groups.subscriptions import assigned, assignment, subscription
 from unit.groups.given import SESSION, Given, T, parts
 
-from samsa.groups import ClassicGroup, ConsumerGroup, GroupError, Parked, Settings, state_of
+from samsa.groups import (
+    ClassicGroup,
+    ConsumerGroup,
+    GroupError,
+    Parked,
+    Settings,
+    may_commit,
+    state_of,
+)
 
 
 def consumers(*shares: list[tuple[str, int]], cooperative=True) -> tuple[Given, list[str]]:
@@ -53,6 +61,26 @@ def test_a_classic_member_lets_go_and_the_new_one_gets_it():
     assert len(given.heartbeat("N", 3).assignment) == 2
     assert given.beat(a, 3) is None
     assert state_of(given.group) == "Stable"
+
+
+def test_a_classic_member_does_not_commit_before_it_knows_what_it_has():
+    given, (a,) = consumers([("t", 0)])
+    given.heartbeat("N", 0)
+    generation = rejoin(given, a).generation
+    early = may_commit(given.group, a, None, generation, given.now)
+    assert early is GroupError.REBALANCE_IN_PROGRESS
+    given.sync(a, generation)
+    assert may_commit(given.group, a, None, generation, given.now) is None
+    stale = may_commit(given.group, a, None, generation - 1, given.now)
+    assert stale is GroupError.ILLEGAL_GENERATION
+
+
+def test_a_sync_after_the_next_epoch_began_must_join_again():
+    given, (a,) = consumers([("t", 0)])
+    given.heartbeat("N", 0)
+    generation = rejoin(given, a).generation
+    given.heartbeat("M", 0)
+    assert given.sync(a, generation).error is GroupError.REBALANCE_IN_PROGRESS
 
 
 def test_a_member_that_waits_for_its_partitions_is_called_when_they_are_free():
