@@ -126,6 +126,7 @@ async def test_a_client_that_does_not_read_is_not_pushed_to_for_ever(tmp_path: P
             await asyncio.to_thread(post, ConnectionId=name, Data=full)
         connection.abort()
         await said
+        client.transport.abort()
 
 
 async def test_pushes_are_signed_where_signatures_are_asked_for(tmp_path: Path):

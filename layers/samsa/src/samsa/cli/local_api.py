@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from samsa.cli.up import _explain, _fail, _port, _positive, _seconds
 from samsa.server.logs import set_up
@@ -13,11 +14,11 @@ from samsa.server.logs import set_up
 CHECKOUT = Path(__file__).parents[5]
 EXAMPLES = """
 examples:
-  samsa local-api                             everything in ./samsa-data, on 127.0.0.1:3001
   samsa local-api --ledger 'dynamodb://samsa?endpoint=http://127.0.0.1:8000' \\
                   --objects 's3://samsa?endpoint=http://127.0.0.1:9000'
-  samsa local-api --sign                      clients sign as AWS_ACCESS_KEY_ID of this shell
-  samsa local-api --chaos-drop 0.01 --chaos-kill 0.01 --chaos-delay 0.05
+                                              on DynamoDB Local and any S3, on 127.0.0.1:3001
+  samsa local-api … --sign                    clients sign as AWS_ACCESS_KEY_ID of this shell
+  samsa local-api … --chaos-drop 0.01 --chaos-kill 0.01 --chaos-delay 0.05
                                               a bad day: what clients must live with anyway
 
 then, in another terminal:
@@ -40,10 +41,11 @@ def add_to(commands: Any) -> None:
     )
     command.add_argument("--stage", default="local", help="first part of the path (%(default)s)")
     command.add_argument(
-        "--data", metavar="DIR", default="samsa-data", help="where local data goes (./%(default)s)"
+        "--ledger", metavar="URL", required=True, type=_dynamodb, help="dynamodb://TABLE?endpoint=…"
     )
-    command.add_argument("--ledger", metavar="URL", help="as for samsa up")
-    command.add_argument("--objects", metavar="URL", help="as for samsa up")
+    command.add_argument(
+        "--objects", metavar="URL", required=True, type=_s3, help="s3://BUCKET?endpoint=…"
+    )
     command.add_argument(
         "--functions", metavar="DIR", type=Path, default=CHECKOUT / "functions",
         help="the folder with gateway/app.py (that of this checkout)",
@@ -116,18 +118,12 @@ def _settings(given: argparse.Namespace, app: Any) -> Any:
     from samsa.local_api.chaos import Chaos
     from samsa.local_api.limits import Limits
 
-    data = Path(given.data).absolute()
-    if given.ledger is None or given.objects is None:
-        data.mkdir(parents=True, exist_ok=True)
     return app.Settings(
         functions=given.functions.absolute(),
         host=given.host,
         port=given.port,
         stage=given.stage,
-        environment={
-            "SAMSA_LEDGER": given.ledger or f"sqlite://{data}/ledger.db",
-            "SAMSA_OBJECTS": given.objects or f"file://{data}/objects",
-        },
+        environment={"SAMSA_LEDGER": given.ledger, "SAMSA_OBJECTS": given.objects},
         keys=_keys() if given.sign else None,
         limits=Limits(
             integration_s=given.integration_timeout,
@@ -168,6 +164,22 @@ def _greet(settings: Any, api: Any) -> None:
         "Ctrl-C ends it; what was acknowledged stays.",
     ]
     print("\n".join(lines), flush=True)
+
+
+def _dynamodb(text: str) -> str:
+    return _place(text, "dynamodb")
+
+
+def _s3(text: str) -> str:
+    return _place(text, "s3")
+
+
+def _place(text: str, scheme: str) -> str:
+    """Functions know no other stores: what they share must not be on one machine."""
+    parts = urlsplit(text)
+    if parts.scheme != scheme or not parts.netloc:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {scheme}://NAME?endpoint=…")
+    return text
 
 
 def _chance(text: str) -> float:

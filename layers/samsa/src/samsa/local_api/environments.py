@@ -78,19 +78,15 @@ class Environment:
         return answer.get("result")
 
     async def _answer(self, timeout_s: float) -> dict[str, Any]:
-        """Whatever goes wrong, also if nobody waits any more: this environment is used no more."""
+        """After any failure but FunctionRaised, whoever asked must end this environment."""
         try:
             async with asyncio.timeout(timeout_s):
                 head = await self._reader.readexactly(4)
                 text = await self._reader.readexactly(int.from_bytes(head, "big"))
         except TimeoutError:
-            self.kill()
             raise FunctionFailed(f"timed out after {timeout_s:g} s") from None
         except (EOFError, OSError):
             raise FunctionFailed("exited without an answer") from None
-        except asyncio.CancelledError:
-            self.kill()
-            raise
         answer: dict[str, Any] = json.loads(text)
         if "error" in answer:
             self._signal(signal.SIGSTOP)
