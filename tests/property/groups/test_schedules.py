@@ -6,7 +6,7 @@ deadline, and once everyone behaves the group becomes stable, with every partiti
 import pytest
 from property.groups.play import run
 
-SCHEDULES = 100
+SCHEDULES = 150
 
 
 @pytest.mark.parametrize("kinds", ["classic", "consumer", "mixed"])
