@@ -19,7 +19,7 @@ from samsa.records import (
     records,
     validate,
 )
-from samsa.records.batch import seal
+from samsa.records.batch import seal, stamp
 from samsa.records.header import CONTROL, HEADER_SIZE
 
 VALUES = [Record(offset, 1000 + offset, b"k", b"v" * 20) for offset in range(3)]
@@ -145,3 +145,16 @@ def castagnoli(data: bytes) -> int:
         for _ in range(8):
             state = state >> 1 ^ (0x82F63B78 if state & 1 else 0)
     return state ^ 0xFFFFFFFF
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_a_stamped_batch_is_valid_and_all_its_records_have_the_brokers_time(codec):
+    batch = bytearray(build(VALUES, codec=codec))
+    buffer = bytearray(b"before") + batch + b"after"
+    header = stamp(memoryview(buffer), len(b"before"), 77_777)
+    stamped = bytes(buffer[len(b"before") : -len(b"after")])
+    assert validate(stamped) == [header]
+    assert (header.log_append_time, header.max_timestamp) == (True, 77_777)
+    assert [record.timestamp for record in records(stamped)] == [77_777] * 3
+    assert [record.value for record in records(stamped)] == [record.value for record in VALUES]
+    assert (buffer[:6], buffer[-5:]) == (b"before", b"after")
