@@ -1,0 +1,227 @@
+"""What the gateway function promises, by a broker in the same process: docs/envelope.md as code.
+
+It keeps things in memory that a real function has in the ledger, and so is much shorter.
+"""
+
+import asyncio
+import base64
+import hashlib
+import itertools
+import os
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from support.fake_store import CONTENT_TYPE, FakeStore
+
+from samsa.envelope import (
+    LARGEST_INLINE,
+    Error,
+    ErrorCode,
+    Gather,
+    Greeting,
+    Message,
+    Parked,
+    Ping,
+    Range,
+    Reference,
+    Reply,
+    Request,
+    Ticket,
+    Upload,
+    Wake,
+)
+from samsa.handlers.broker import HANDLERS, Broker, Context, Held, Later
+from samsa.handlers.dispatch import answer, encode
+from samsa.local.folder import FolderObjects
+from samsa.local.journal import SqliteJournal
+from samsa.local.sqlite import SqliteLedger
+from samsa.local.sqlite_groups import SqliteGroups
+from samsa.local.wakeups import LocalWakeups
+from samsa.log.stores import Stores
+from samsa.ports import FileRange, Partition
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import DecodeError
+from samsa.wire.frame import Request as KafkaRequest
+from samsa.wire.frame import read_request
+
+WAITS = {ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP}
+INLINE_PIECE = 4096
+PATIENCE_S = 0.05
+Push = Callable[[Message], Awaitable[None]]
+
+
+class Clock:
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+async def a_broker(folder: Path) -> Broker:
+    ledger = SqliteLedger(str(folder / "ledger.db"), False)
+    objects = FolderObjects(str(folder / "objects"), False)
+    numbers = itertools.count()
+    journal = SqliteJournal(ledger, objects.root, "fake", False)
+    stores = Stores(
+        ledger,
+        objects,
+        Clock(),
+        LocalWakeups(),
+        lambda: f"n{os.getpid():x}x{next(numbers):x}",
+        journal=journal,
+    )
+    cluster = await ledger.cluster_id(base64.urlsafe_b64encode(uuid.uuid4().bytes).decode())
+    groups = SqliteGroups(str(folder / "ledger.db"), False)
+    return Broker(stores, cluster, groups=groups)
+
+
+@dataclass(eq=False)
+class Caller:
+    """One WebSocket, as the function knows it."""
+
+    greeting: Greeting
+    push: Push
+    joins: dict[int, "asyncio.Task[list[Any]]"] = field(default_factory=dict)
+    watching: set["asyncio.Task[None]"] = field(default_factory=set)
+
+    def close(self) -> None:
+        for task in (*self.joins.values(), *self.watching):
+            task.cancel()
+
+
+@dataclass
+class FakeFunction:
+    broker: Broker
+    store: FakeStore
+    good_ms: int = 30_000
+    lists_everything: bool = False
+    """Answers every fetch by a gather list, however small."""
+    frame_bytes: int = 0
+    """Kafka bytes that passed through the function inline."""
+
+    async def handle(self, message: Message, caller: Caller) -> Message:
+        if isinstance(message, Ping):
+            return Ping()
+        if isinstance(message, Upload):
+            key = self.store.new_key()
+            return Ticket(message.seq, key, self.store.url("PUT", key), (CONTENT_TYPE,))
+        if isinstance(message, Reference):
+            frame = self.store.objects[message.key]
+            assert hashlib.sha256(frame).hexdigest() == message.sha256
+            message = Request(message.seq, frame, message.waited_ms)
+        assert isinstance(message, Request)
+        try:
+            return await self.answer(message, caller)
+        except DecodeError as error:
+            return Error(message.seq, ErrorCode.CLOSE, str(error))
+
+    async def answer(self, message: Request, caller: Caller) -> Message:
+        request = read_request(memoryview(bytearray(message.frame)))
+        if request.api_key == ApiKey.FETCH:
+            return await self.fetch(message, request, caller)
+        if request.api_key in WAITS:
+            return await self.join(message, request, caller)
+        return self.reply(message.seq, await self.segments(request, caller))
+
+    async def segments(self, request: KafkaRequest, caller: Caller) -> list[Any]:
+        host = f"/{caller.greeting.client}"
+        row = await answer(request, caller.greeting.address, self.broker, host)
+        if isinstance(row, Later):
+            if row.under_way:
+                await asyncio.wait(row.under_way, timeout=row.timeout_s)
+            row = row.build()
+        return encode(request, row) if row is not None else []
+
+    # Parking
+
+    async def fetch(self, message: Request, request: KafkaRequest, caller: Caller) -> Message:
+        table = APIS[ApiKey.FETCH].request
+        asked = table.decode(request.api_version, request.body, exact=False)
+        left = asked.max_wait_ms - message.waited_ms
+        names = await self.watch(asked, caller) if left > 0 else {}
+        asked.max_wait_ms = 0
+        context = Context(request.api_version, request.client_id, caller.greeting.address)
+        row = await HANDLERS[ApiKey.FETCH](asked, context, self.broker)
+        if isinstance(row, Held):
+            row.release()
+            row = row.row
+        entries = [entry for topic in row.responses for entry in topic.partitions]
+        size = sum(len(piece) for entry in entries for piece in entry.records or [])
+        failed = row.error_code or any(entry.error_code for entry in entries)
+        segments = encode(request, row)
+        if failed or size >= asked.min_bytes or left <= 0 or not names:
+            return self.reply(message.seq, segments)
+        if size:
+            return Parked(message.seq, left, tuple(names))
+        return Parked(message.seq, left, tuple(names), joined(segments)[4:], self.good_ms)
+
+    async def watch(self, asked: Any, caller: Caller) -> dict[str, Partition]:
+        names: dict[str, Partition] = {}
+        for topic in asked.topics:
+            found = await (
+                self.broker.catalog.named(topic.topic)
+                if topic.topic
+                else self.broker.catalog.with_id(topic.topic_id)
+            )
+            for entry in topic.partitions if found else ():
+                partition = Partition(found.id, entry.partition)
+                names[str(partition)] = partition
+        waiter = self.broker.stores.wakeups.subscribe(names.values())
+        waiter.__enter__()
+        task = asyncio.create_task(self.wake(waiter, tuple(names), caller))
+        caller.watching.add(task)
+        task.add_done_callback(caller.watching.discard)
+        return names
+
+    async def wake(self, waiter: Any, names: tuple[str, ...], caller: Caller) -> None:
+        try:
+            if await waiter.wait(self.good_ms):
+                await caller.push(Wake(names))
+        finally:
+            waiter.__exit__(None, None, None)
+
+    async def join(self, message: Request, request: KafkaRequest, caller: Caller) -> Message:
+        task = caller.joins.get(message.seq)
+        if task is None:
+            task = asyncio.create_task(self.segments(request, caller))
+            caller.joins[message.seq] = task
+        done, _ = await asyncio.wait((task,), timeout=PATIENCE_S)
+        if done:
+            del caller.joins[message.seq]
+            return self.reply(message.seq, task.result())
+        name = f"join/{message.seq}"
+        call = asyncio.create_task(self.wake_when(task, name, caller))
+        caller.watching.add(call)
+        call.add_done_callback(caller.watching.discard)
+        return Parked(message.seq, 5_000, (name,))
+
+    async def wake_when(self, task: "asyncio.Task[Any]", name: str, caller: Caller) -> None:
+        await asyncio.wait((task,))
+        await caller.push(Wake((name,)))
+
+    # Answers
+
+    def reply(self, seq: int, segments: list[Any]) -> Message:
+        size = sum(map(len, segments)) - 4
+        if size <= LARGEST_INLINE and not (self.lists_everything and size > 100):
+            self.frame_bytes += max(size, 0)
+            return Reply(seq, joined(segments)[4:])
+        first, *rest = segments
+        return Gather(seq, tuple(self.piece(each) for each in (bytes(first)[4:], *rest)))
+
+    def piece(self, segment: Any) -> bytes | Range:
+        data = plain(segment)
+        if len(data) <= (0 if self.lists_everything else INLINE_PIECE):
+            return data
+        # As if it were in the middle of a larger object.
+        return Range(self.store.keep(b"before" + data + b"after"), len(b"before"), len(data))
+
+
+def joined(segments: list[Any]) -> bytes:
+    return b"".join(plain(segment) for segment in segments)
+
+
+def plain(segment: Any) -> bytes:
+    return segment.read() if isinstance(segment, FileRange) else bytes(segment)

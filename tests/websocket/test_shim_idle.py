@@ -1,0 +1,152 @@
+"""A consumer that waits costs nothing, and is woken at once."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from server.peer import Peer
+from server.talk import FETCH, create, fetch_row, read, records_in, values, write
+from support.fake_gateway import FakeGateway
+from support.waiting import eventually
+
+from samsa.shim.settings import Times
+from samsa.wire.apis import ApiKey
+
+TOPIC = "letters"
+WAIT_MS = 200
+TICK = 0.005
+"""Timers are not exact."""
+
+
+@pytest.fixture
+def writer(connect: Callable[..., Peer]) -> Peer:
+    peer = connect()
+    create(peer, TOPIC, 2)
+    return peer
+
+
+@pytest.fixture
+def reader(connect: Callable[..., Peer], writer: Peer) -> Peer:
+    return connect()
+
+
+def fetches(gateway: FakeGateway) -> int:
+    return gateway.api_keys().count(ApiKey.FETCH)
+
+
+def timed(work: Callable[[], object]) -> tuple[float, object]:
+    before = time.monotonic()
+    result = work()
+    return time.monotonic() - before, result
+
+
+def test_the_same_fetch_is_sent_once_and_answered_each_time_after_its_wait(reader, gateway):
+    for _ in range(5):
+        took, got = timed(lambda: read(reader, TOPIC, 0, wait_ms=WAIT_MS))
+        assert not got.records
+        assert WAIT_MS / 1000 - TICK <= took < WAIT_MS / 1000 + 0.5
+    assert fetches(gateway) == 1
+
+
+def test_other_requests_in_between_do_not_make_it_forget(reader, gateway):
+    read(reader, TOPIC, 0, wait_ms=50)
+    read(reader, TOPIC, 0, partitions=[1], wait_ms=50)
+    read(reader, TOPIC, 0, wait_ms=50)
+    read(reader, TOPIC, 0, partitions=[1], wait_ms=50)
+    assert fetches(gateway) == 2
+
+
+def test_another_offset_is_another_fetch(reader, writer, gateway):
+    write(writer, TOPIC, b"first")
+    read(reader, TOPIC, 1, wait_ms=50)
+    got = read(reader, TOPIC, 0, wait_ms=50)
+    assert values(records_in(got.records)) == [b"first"]
+
+
+def test_a_held_fetch_is_answered_with_what_was_written_meanwhile(reader, writer):
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))
+    time.sleep(0.2)
+    write(writer, TOPIC, b"news")
+    took, answer = timed(reader.answer)
+    assert values(records_in(answer.responses[0].partitions[0].records)) == [b"news"]
+    assert took < 5
+
+
+def test_a_wake_between_two_fetches_is_not_forgotten(reader, writer, gateway):
+    read(reader, TOPIC, 0, wait_ms=50)
+    write(writer, TOPIC, b"news")
+    time.sleep(0.2)
+    got = read(reader, TOPIC, 0, wait_ms=50)
+    assert values(records_in(got.records)) == [b"news"]
+    assert fetches(gateway) == 2
+
+
+def test_a_wake_that_overtakes_the_parking_is_not_lost(reader, writer, gateway):
+    gateway.reply_delay_s = 0.4
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))
+    time.sleep(0.2)
+    write(writer, TOPIC, b"news")
+    took, answer = timed(reader.answer)
+    assert values(records_in(answer.responses[0].partitions[0].records)) == [b"news"]
+    assert took < 5
+
+
+def test_a_lost_wake_costs_no_more_than_the_refresh(reader, writer, gateway):
+    gateway.function.good_ms = 500
+    gateway.function.wake = lost
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))
+    time.sleep(0.1)
+    write(writer, TOPIC, b"news")
+    took, answer = timed(reader.answer)
+    assert values(records_in(answer.responses[0].partitions[0].records)) == [b"news"]
+    assert 0.2 < took < 5
+
+
+async def lost(*_: object) -> None:
+    """A wake that nobody sends."""
+
+
+def test_kept_answers_grow_old(reader, gateway):
+    gateway.function.good_ms = 150
+    for _ in range(4):
+        read(reader, TOPIC, 0, wait_ms=100)
+    assert 2 <= fetches(gateway) <= 4
+
+
+def test_less_than_min_bytes_is_handed_out_when_the_wait_is_over(reader, writer):
+    write(writer, TOPIC, b"small")
+    took, got = timed(lambda: read(reader, TOPIC, 0, wait_ms=300, min_bytes=1_000_000))
+    assert values(records_in(got.records)) == [b"small"]
+    assert 0.3 - TICK <= took < 2
+
+
+def test_a_wake_by_too_little_does_not_shorten_or_lengthen_the_wait(reader, writer):
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=800, min_bytes=1_000_000))
+    before = time.monotonic()
+    time.sleep(0.2)
+    write(writer, TOPIC, b"small")
+    answer = reader.answer()
+    assert 0.8 - TICK <= time.monotonic() - before < 2
+    assert values(records_in(answer.responses[0].partitions[0].records)) == [b"small"]
+
+
+def test_a_client_that_leaves_while_it_waits_takes_its_websocket_along(reader, gateway):
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=60_000))
+    assert eventually(lambda: fetches(gateway) == 1)
+    before = len(gateway.open)
+    reader.close()
+    assert eventually(lambda: len(gateway.open) == before - 1, 5)
+
+
+def test_a_quiet_connection_is_kept_alive_by_pings(connect, gateway):
+    peer = connect(times=Times(ping_after=0.1))
+    create(peer, "quiet")
+    assert eventually(lambda: gateway.pings() >= 3)
+    read(peer, "quiet", 0)
+    assert len(gateway.targets) == 2  # one to try the gateway out, and one
+
+
+def test_a_client_that_asks_nothing_for_long_is_let_go(connect):
+    peer = connect(times=Times(client_idle=0.3))
+    create(peer, "quiet")
+    assert peer.is_closed()
