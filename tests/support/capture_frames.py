@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 # Instead of its own folder, whose modules may have the names of clients.
-sys.path[0] = str(Path(__file__).parents[1])
+sys.path.pop(0)
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from clients.client import Client, Record
 from clients.legacy import LEGACY
