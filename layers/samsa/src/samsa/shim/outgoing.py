@@ -3,7 +3,7 @@
 import asyncio
 import struct
 
-from samsa.envelope import Frame, Gather
+from samsa.envelope import Frame, Gather, Range
 from samsa.shim.errors import FateUnknown, HangUp
 from samsa.shim.gather import Getter, in_order, plan
 from samsa.shim.settings import Settings
@@ -23,29 +23,39 @@ class Outgoing:
 
     async def frame(self, frame: Frame) -> None:
         if len(frame):
-            self._writer.write(_SIZE.pack(len(frame)))
-            self._writer.write(frame)
-            await self._drained()
+            await self._pass_on(_SIZE.pack(len(frame)), frame)
 
     async def gathered(self, gather: Gather) -> None:
         """Raises FateUnknown if nothing could be fetched: the question may be asked again."""
         planned = plan(gather, self._limits.piece_bytes)
         if not SMALLEST <= planned.size <= self._limits.frame_bytes:
             raise HangUp(f"an answer of {planned.size} bytes")
+        # What is known already waits for the first piece that must be fetched: until then a
+        # failure, such as a URL that has expired, can be mended by asking again.
+        known = bytearray(_SIZE.pack(planned.size))
+        sources = iter(planned.pieces)
         begun = False
         try:
             async with in_order(planned, self._getter) as pieces:
                 async for piece in pieces:
-                    if not begun:
-                        self._writer.write(_SIZE.pack(planned.size))
-                        begun = True
-                    self._writer.write(piece)
-                    await self._drained()
+                    if not begun and not isinstance(next(sources), Range):
+                        known += piece
+                        continue
+                    begun = True
+                    await self._pass_on(known, piece)
+                    known = bytearray()
         except TransferFailed as error:
             # A client that has half of an answer can only be told by hanging up.
             if begun:
                 raise HangUp(f"an answer broke off: {error}") from error
             raise FateUnknown(f"an answer could not be fetched: {error}") from error
+        await self._pass_on(known)
+
+    async def _pass_on(self, *pieces: Frame) -> None:
+        for piece in pieces:
+            if len(piece):
+                self._writer.write(piece)
+        await self._drained()
 
     async def _drained(self) -> None:
         try:

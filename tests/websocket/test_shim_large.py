@@ -1,0 +1,188 @@
+"""Frames that do not fit through the door: up by presigned PUT, down by parallel ranged GETs."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from server.peer import Peer
+from server.talk import (
+    FETCH,
+    PRODUCE,
+    append,
+    batch,
+    create,
+    everything,
+    fetch_row,
+    produce_row,
+    read,
+    records_in,
+    values,
+    write,
+)
+from support.fake_gateway import Fault
+
+from samsa.envelope import LARGEST_INLINE, Reference, Request, Upload
+from samsa.shim.settings import Limits, Times
+from samsa.wire.apis import ApiKey
+
+TOPIC = "parcels"
+QUICK = Times(first_delay=0.02, longest_delay=0.1)
+MB = 1_000_000
+
+
+@pytest.fixture
+def peer(connect: Callable[..., Peer]) -> Peer:
+    made = connect(times=QUICK)
+    create(made, TOPIC, max_message_bytes=str(60 * MB))
+    return made
+
+
+def produce_of(peer: Peer, frame_size: int) -> tuple[bytes, bytes]:
+    """A produce request whose frame is exactly so large, and the value in it."""
+    spare = len(peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"x" * 90_000)))) - 4
+    peer._asked.pop()
+    value = b"x" * (90_000 + frame_size - spare)
+    whole = peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value)))
+    assert len(whole) - 4 == frame_size
+    return whole, value
+
+
+@pytest.mark.parametrize(("above", "kind"), [(0, Request), (1, Reference)])
+def test_the_largest_inline_request_is_sent_as_it_is_and_one_byte_more_is_uploaded(
+    peer, gateway, above, kind
+):
+    whole, value = produce_of(peer, LARGEST_INLINE + above)
+    peer.say(whole)
+    assert peer.answer().responses[0].partition_responses[0].error_code == 0
+    assert isinstance(gateway.requests()[-1], kind)
+    assert values(everything(peer, TOPIC)) == [value]
+
+
+def test_a_message_of_several_frames_stays_below_the_frame_limit(peer, gateway):
+    whole, _ = produce_of(peer, LARGEST_INLINE)
+    peer.say(whole)
+    peer.answer()
+    assert max(gateway.frames) <= 32 * 1024
+    assert len(gateway.frames) > len(gateway.messages)
+
+
+def test_an_upload_that_fails_is_made_again_with_a_new_ticket(peer, gateway):
+    gateway.function.store.failures += [503, 403]
+    assert append(peer, TOPIC, batch(b"y" * MB)).base_offset == 0
+    assert sum(isinstance(each, Upload) for each in gateway.messages) == 3
+    assert sum(isinstance(each, Reference) for each in gateway.messages) == 1
+    assert len(gateway.function.store.puts) == 1
+
+
+def test_a_plain_batch_that_was_uploaded_and_whose_reference_is_lost_is_the_client_s(peer, gateway):
+    gateway.faults += [Fault.CUT_AFTER]
+    peer.send(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"y" * MB)))
+    assert peer.is_closed()
+
+
+def test_a_large_answer_is_fetched_in_parallel_and_comes_in_order(connect, gateway):
+    peer = connect(limits=Limits(piece_bytes=100_000, pieces_ahead=4))
+    create(peer, TOPIC, max_message_bytes=str(10 * MB))
+    value = bytes(range(256)) * 10_000
+    write(peer, TOPIC, value)
+    gateway.function.store.delay_s = 0.02
+    assert values(records_in(read(peer, TOPIC, 0).records)) == [value]
+    store = gateway.function.store
+    assert 2 <= store.most_at_once <= 4
+    assert max(length for _, _, length in store.gets) == 100_000
+    assert gateway.function.frame_bytes < 10_000
+
+
+def test_every_answer_may_come_in_pieces(peer, gateway):
+    gateway.function.lists_everything = True
+    written = [b"%d" % n * 100 for n in range(20)]
+    for value in written:
+        write(peer, TOPIC, value)
+    assert values(everything(peer, TOPIC)) == written
+
+
+def test_a_piece_that_fails_for_a_moment_is_fetched_again(peer, gateway):
+    write(peer, TOPIC, b"z" * MB)
+    gateway.function.store.failures += [500, 503]
+    assert values(records_in(read(peer, TOPIC, 0).records)) == [b"z" * MB]
+
+
+def test_urls_that_have_expired_are_asked_for_again(peer, gateway):
+    write(peer, TOPIC, b"z" * MB)
+    gateway.function.store.failures += [403]
+    before = len(gateway.requests())
+    assert values(records_in(read(peer, TOPIC, 0).records)) == [b"z" * MB]
+    assert len(gateway.requests()) == before + 2
+
+
+def test_an_answer_that_breaks_off_in_the_middle_ends_the_connection(connect, gateway):
+    peer = connect(limits=Limits(piece_bytes=100_000, pieces_ahead=1))
+    create(peer, TOPIC, max_message_bytes=str(10 * MB))
+    write(peer, TOPIC, b"z" * MB)
+    store = gateway.function.store
+    real, served = store.url, []
+
+    def url(method: str, key: str) -> str:
+        served.append(key)
+        return real(method, key)
+
+    store.url = url
+    # The log object shrinks behind the gather list's back: later ranges are not there any more.
+    keep = store.keep
+
+    def keep_half(data: bytes) -> str:
+        kept = keep(data)
+        store.objects[served[-1]] = data[: len(data) // 2]
+        return kept
+
+    store.keep = keep_half
+    with pytest.raises(EOFError):
+        read(peer, TOPIC, 0)
+
+
+def test_fifty_megabytes_come_through_in_little_memory(connect, gateway):
+    limits = Limits(memory=8 * MB, piece_bytes=MB, pieces_ahead=8, frame_bytes=100 * MB)
+    writer, peer = connect(), connect(limits=limits)
+    create(writer, TOPIC, max_message_bytes=str(60 * MB))
+    for number in range(10):
+        write(writer, TOPIC, bytes([number]) * 5 * MB)
+    size = {}
+
+    def drain() -> None:
+        total = int.from_bytes(peer.read(4), "big")
+        size["all"] = total
+        while total:
+            total -= len(peer.read(min(total, MB)))
+
+    thread = threading.Thread(target=drain)
+    row = fetch_row(TOPIC, 0, max_bytes=60 * MB)
+    row.max_bytes = 60 * MB
+    peer.send(ApiKey.FETCH, FETCH, row)
+    thread.start()
+    thread.join(60)
+    assert size["all"] > 50 * MB
+    assert gateway.function.frame_bytes < MB
+
+
+def test_an_oversized_request_is_not_read(connect):
+    peer = connect(limits=Limits(frame_bytes=MB))
+    peer.say((MB + 1).to_bytes(4, "big") + b"x" * 100)
+    assert peer.is_closed()
+
+
+def test_a_request_that_never_ends_is_given_up(connect):
+    peer = connect(times=Times(client_stalls=0.3))
+    peer.say((1000).to_bytes(4, "big") + b"x" * 100)
+    assert peer.is_closed()
+
+
+def test_many_large_requests_at_once_wait_for_memory_and_all_arrive(connect, dialled, gateway):
+    host, _, port = dialled(limits=Limits(memory=3 * MB), times=QUICK).rpartition(":")
+    peers = [Peer((host, int(port))) for _ in range(6)]
+    create(peers[0], TOPIC, 6, max_message_bytes=str(10 * MB))
+    for number, peer in enumerate(peers):
+        peer.send(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"w" * MB), partition=number))
+    answers = [peer.answer().responses[0].partition_responses[0] for peer in peers]
+    assert [answer.error_code for answer in answers] == [0] * 6
+    for peer in peers:
+        peer.close()
