@@ -1,7 +1,8 @@
 """Frames that do not fit through the door: up by presigned PUT, down by parallel ranged GETs."""
 
-import threading
+import time
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 from server.peer import Peer
@@ -140,28 +141,43 @@ def test_an_answer_that_breaks_off_in_the_middle_ends_the_connection(connect, ga
         read(peer, TOPIC, 0)
 
 
-def test_fifty_megabytes_come_through_in_little_memory(connect, gateway):
-    limits = Limits(memory=8 * MB, piece_bytes=MB, pieces_ahead=8, frame_bytes=100 * MB)
-    writer, peer = connect(), connect(limits=limits)
+@pytest.fixture
+def fifty_megabytes(connect: Callable[..., Peer]) -> None:
+    writer = connect()
     create(writer, TOPIC, max_message_bytes=str(60 * MB))
     for number in range(10):
         write(writer, TOPIC, bytes([number]) * 5 * MB)
-    size = {}
 
-    def drain() -> None:
-        total = int.from_bytes(peer.read(4), "big")
-        size["all"] = total
-        while total:
-            total -= len(peer.read(min(total, MB)))
 
-    thread = threading.Thread(target=drain)
+def ask_for_all(peer: Peer) -> None:
     row = fetch_row(TOPIC, 0, max_bytes=60 * MB)
     row.max_bytes = 60 * MB
     peer.send(ApiKey.FETCH, FETCH, row)
-    thread.start()
-    thread.join(60)
-    assert size["all"] > 50 * MB
-    assert gateway.function.frame_bytes < MB
+
+
+@pytest.mark.usefixtures("fifty_megabytes")
+def test_fifty_megabytes_come_through_and_pass_by_the_function(connect, gateway):
+    peer = connect(limits=Limits(memory=4 * MB, piece_bytes=MB, pieces_ahead=8))
+    before = gateway.function.frame_bytes
+    gateway.function.store.delay_s = 0.005
+    ask_for_all(peer)
+    answer = peer.answer().responses[0].partitions[0]
+    assert [len(value) for value in values(records_in(answer.records))] == [5 * MB] * 10
+    assert gateway.function.frame_bytes - before < 1000
+    # There is memory for four pieces, however many might be fetched ahead.
+    assert 2 <= gateway.function.store.most_at_once <= 4
+
+
+@pytest.mark.usefixtures("fifty_megabytes")
+def test_nothing_is_fetched_for_a_client_that_does_not_take_it(dialled, gateway):
+    host, _, port = dialled(limits=Limits(piece_bytes=MB, pieces_ahead=2)).rpartition(":")
+    with closing(Peer((host, int(port)), receive_buffer=4096)) as peer:
+        ask_for_all(peer)
+        time.sleep(1)
+        some = len(gateway.function.store.gets)
+        assert 0 < some < 20
+        time.sleep(0.5)
+        assert len(gateway.function.store.gets) == some
 
 
 def test_an_oversized_request_is_not_read(connect):
