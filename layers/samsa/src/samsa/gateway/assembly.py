@@ -7,13 +7,14 @@ from samsa.aws.dynamodb_groups import DynamoGroups
 from samsa.aws.open_connections import OpenConnections
 from samsa.aws.presign import Presigner
 from samsa.aws.s3 import S3Objects
+from samsa.groups import Settings as GroupSettings
 from samsa.handlers.broker import Broker, Rules
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Clock
 
 from .promises import PromisedObjects
 from .settings import Place, Settings
-from .visit import Door, Nonces, Visit
+from .visit import Door, Nonces, Visit, VisitClock
 from .wakeups import ConnectionWatches, PushedWakeups
 
 WATCH_MARGIN_MS = 60_000
@@ -34,12 +35,16 @@ class Assembly:
         stores = Stores(
             self.ledger,
             self.objects,
-            clock,
+            VisitClock(self.door, clock),
             self.wakeups,
             Nonces(self.door, fresh),
             Limits(objects_per_read=OBJECTS_PER_READ),
         )
-        rules = Rules(settings.default_partitions, settings.auto_create_topics)
+        rules = Rules(
+            settings.default_partitions,
+            settings.auto_create_topics,
+            groups=GroupSettings(initial_rebalance_delay_ms=settings.initial_rebalance_delay_ms),
+        )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
         watch_ms = settings.good_ms + WATCH_MARGIN_MS
         self.broker.log.watches = ConnectionWatches(stores, self.door, watch_ms)

@@ -149,7 +149,8 @@ class Gateway:
 
     async def _finish(self, told: dict[str, Any]) -> None:
         broker = self._parts.broker
-        await self._parts.wakeups.flush(self._api(told))
+        if self._parts.wakeups.pending:
+            await self._parts.wakeups.flush(self._api(told))
         tidying = [broker.log.background.drain(), broker.coordinator.drain()]
         try:
             async with asyncio.timeout(TIDYING_S):

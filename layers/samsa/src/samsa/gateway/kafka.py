@@ -41,8 +41,9 @@ class Kafka:
         # A copy that may be written to: an append patches offsets where the batches are.
         request = read_request(memoryview(bytearray(frame)))
         visit.pinned = request.api_key == ApiKey.JOIN_GROUP
-        modern = request.api_version > LAST_WITH_MESSAGE_SETS
-        self._parts.objects.promising = request.api_key == ApiKey.FETCH and modern
+        if request.api_key == ApiKey.FETCH:
+            visit.stands_still_ms = self._parts.clock.now_ms()
+            self._parts.objects.promising = request.api_version > LAST_WITH_MESSAGE_SETS
         try:
             given = await self._answer(visit, request)
         except CannotWait:

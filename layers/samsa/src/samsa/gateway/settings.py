@@ -31,6 +31,7 @@ class Settings:
     auto_create_topics: bool = True
     good_ms: int = 150_000
     """How long the shim may answer an idle consumer by itself: what a lost wake-up can cost."""
+    initial_rebalance_delay_ms: int = 3_000
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Settings":
@@ -45,4 +46,5 @@ class Settings:
             int(environment.get("SAMSA_DEFAULT_PARTITIONS") or 1),
             environment.get("SAMSA_AUTO_CREATE_TOPICS", "true").lower() != "false",
             int(environment.get("SAMSA_PARKED_GOOD_MS") or 150_000),
+            int(environment.get("SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS") or 3_000),
         )

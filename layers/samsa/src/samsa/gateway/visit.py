@@ -7,7 +7,7 @@ woken at, a fresh word, a place to wait) depends on them here, and finds them in
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from samsa.ports import Awaited, Partition
+from samsa.ports import Awaited, Clock, Partition
 
 
 @dataclass(slots=True)
@@ -26,6 +26,8 @@ class Visit:
     """How long the client has waited for this very request."""
     pinned: bool = False
     """A word that this request asks for is the same each time that it is sent."""
+    stands_still_ms: int | None = None
+    """The time for all of this request: what a function takes is not what a client has waited."""
     parking: Parking | None = None
     watched: set[Partition] = field(default_factory=set)
 
@@ -35,6 +37,16 @@ class Door:
 
     def __init__(self) -> None:
         self.visit = Visit()
+
+
+class VisitClock:
+    def __init__(self, door: Door, clock: Clock) -> None:
+        self._door = door
+        self._clock = clock
+
+    def now_ms(self) -> int:
+        still = self._door.visit.stands_still_ms
+        return self._clock.now_ms() if still is None else still
 
 
 class Nonces:

@@ -83,6 +83,10 @@ class PushedWakeups:
             ours = {w: t for w, t in watchers.items() if OF_A_PROCESS not in w}
             self._woken.setdefault(awaited, {}).update(ours)
 
+    @property
+    def pending(self) -> bool:
+        return bool(self._names)
+
     async def flush(self, connections: ConnectionsApi) -> None:
         """Push what was collected. Whatever fails is a hint that was lost."""
         names, self._names = self._names, {}

@@ -1,0 +1,191 @@
+"""Gateways as Lambda would run them, and a shim's side of the talk with them."""
+
+import json
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import unquote
+
+from samsa.envelope import (
+    Gather,
+    Message,
+    Parked,
+    Reference,
+    Reply,
+    Request,
+    Ticket,
+    Upload,
+    Wake,
+    decode,
+    encode,
+)
+from samsa.gateway import Gateway, Settings
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.frame import read_response, request_frame
+
+EVENTS = Path(__file__).parent.parent / "events"
+SIZE = 4
+LISTEN = ("127.0.0.1", 19092)
+words = count()
+
+
+class TurnedClock:
+    """The machine's clock, until it is turned on by hand."""
+
+    def __init__(self) -> None:
+        self.ahead_ms = 0
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000 + self.ahead_ms
+
+
+class Pushes:
+    """What @connections was asked to push. Who is in `gone` gets a 410."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.sent: list[tuple[str, Message]] = []
+        self.gone: set[str] = set()
+
+    def names(self, connection_id: str) -> set[str]:
+        told = [m for to, m in self.sent if to == connection_id and isinstance(m, Wake)]
+        return {name for message in told for name in message.names}
+
+
+@contextmanager
+def serving_pushes() -> Iterator[Pushes]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            to = unquote(self.path.rpartition("/@connections/")[2])
+            if to not in pushes.gone:
+                pushes.sent.append((to, decode(body)))
+            self.send_response(410 if to in pushes.gone else 200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    pushes = Pushes(f"http://127.0.0.1:{server.server_address[1]}/dev")
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield pushes
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Cluster:
+    """One table and one bucket, and the environments that functions run in."""
+
+    def __init__(self, environment: dict[str, str], pushes: Pushes) -> None:
+        self.environment = {**environment, "SAMSA_CONNECTIONS": pushes.url}
+        self.pushes = pushes
+        self.clock = TurnedClock()
+        self.first = self.another()
+
+    def another(self) -> Gateway:
+        word = next(words)
+        fresh = count()
+        return Gateway(
+            Settings.of(self.environment), self.clock, lambda: f"w{word}x{next(fresh):x}"
+        )
+
+    def client(self, gateway: Gateway | None = None) -> "Client":
+        client = Client(gateway or self.first)
+        assert client.connect()["statusCode"] == 200
+        return client
+
+
+class Client:
+    """A shim's connection: what it sends, and what it makes of the answers."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self.gateway = gateway
+        self.connection_id = f"conn{next(words)}Fv="
+        self.seq = 0
+
+    def event(self, name: str, **more: Any) -> dict[str, Any]:
+        event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
+        event["requestContext"]["connectionId"] = self.connection_id
+        return {**event, **more}
+
+    def connect(self, **query: str) -> dict[str, Any]:
+        event = self.event("connect")
+        event["queryStringParameters"] |= {"listen": f"{LISTEN[0]}:{LISTEN[1]}", **query}
+        return self.gateway.handle(event)
+
+    def disconnect(self) -> dict[str, Any]:
+        return self.gateway.handle(self.event("disconnect"))
+
+    def say(self, message: Message | str, context: Any = None) -> Message:
+        text = message if isinstance(message, str) else encode(message)
+        answer = self.gateway.handle(self.event("default", body=text), context)
+        assert answer["statusCode"] == 200
+        return decode(answer["body"])
+
+    def send(
+        self, key: ApiKey, version: int, row: Any, again: bool = False, waited: int = 0
+    ) -> Message:
+        """The same request once more, or the next one."""
+        self.seq += not again
+        return self.say(Request(self.seq, frame_of(key, version, row), waited))
+
+    def ask(self, key: ApiKey, version: int, row: Any, **more: Any) -> Any:
+        """The row that answers it."""
+        answer = self.send(key, version, row, **more)
+        assert isinstance(answer, Reply | Gather), answer
+        assert answer.seq == self.seq
+        return row_of(key, version, answer)
+
+    def upload(self, key: ApiKey, version: int, row: Any) -> Any:
+        frame = frame_of(key, version, row)
+        digest = sha256(frame).hexdigest()
+        self.seq += 1
+        ticket = self.say(Upload(self.seq, len(frame), digest))
+        assert isinstance(ticket, Ticket), ticket
+        put(ticket, frame)
+        answer = self.say(Reference(self.seq, ticket.key, len(frame), digest))
+        return row_of(key, version, answer)
+
+
+def frame_of(key: ApiKey, version: int, row: Any) -> bytes:
+    return request_frame(APIS[key], version, 7, "bundle", row)[SIZE:]
+
+
+def row_of(key: ApiKey, version: int, answer: Message, number: int = 7) -> Any:
+    assert isinstance(answer, Reply | Gather | Parked), answer
+    frame = gathered(answer) if isinstance(answer, Gather) else answer.frame
+    numbered, row = read_response(APIS[key], version, memoryview(frame))
+    assert numbered == number
+    return row
+
+
+def gathered(answer: Gather) -> bytes:
+    return b"".join(p if isinstance(p, bytes) else get(p) for p in answer.pieces)
+
+
+def get(piece: Any) -> bytes:
+    last = piece.start + piece.length - 1
+    request = urllib.request.Request(piece.url, headers={"Range": f"bytes={piece.start}-{last}"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return bytes(answer.read())
+
+
+def put(ticket: Ticket, frame: bytes) -> None:
+    request = urllib.request.Request(ticket.url, frame, dict(ticket.headers), method="PUT")
+    urllib.request.urlopen(request, timeout=10).close()

@@ -1,0 +1,155 @@
+"""The gateway function: Kafka frames in, replies out."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from bundle.given_gateway import LISTEN, Client, Cluster, frame_of
+from bundle.talk import TOPIC, create, describe, look, offset_in, read, write
+from server.talk import PRODUCE, batch, produce_row
+
+from samsa.envelope import Error, ErrorCode, Ping, Reply, Request
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages import find_coordinator, produce
+
+
+def test_what_one_environment_stores_another_reads(cluster: Cluster):
+    here, there = cluster.client(), cluster.client(cluster.another())
+    create(here)
+    assert write(here, b"one", b"two") == 0
+    assert write(there, b"three") == 2
+    assert read(here) == read(there) == [b"one", b"two", b"three"]
+
+
+def test_clients_are_sent_back_to_where_they_reached_the_shim(cluster: Cluster):
+    client = cluster.client()
+    client.gateway = cluster.another()  # which has never seen it connect
+    (broker,) = describe(client).brokers
+    assert (broker.host, broker.port) == LISTEN
+    row = find_coordinator.REQUEST(key_type=0, coordinator_keys=["family"])
+    (found,) = client.ask(ApiKey.FIND_COORDINATOR, 4, row).coordinators
+    assert (found.host, found.port) == LISTEN
+
+
+def test_every_environment_has_the_same_cluster_id(cluster: Cluster):
+    ids = {describe(cluster.client(cluster.another())).cluster_id for _ in range(2)}
+    assert len(ids) == 1
+    assert len(ids.pop()) == 22
+
+
+@pytest.mark.parametrize("query", [{"v": "9"}, {"listen": "nowhere"}])
+def test_who_greets_badly_is_not_let_in(cluster: Cluster, query: dict[str, str]):
+    assert Client(cluster.first).connect(**query)["statusCode"] == 400
+
+
+def test_an_answer_carries_the_number_of_its_request(cluster: Cluster):
+    client = cluster.client()
+    client.seq = 41
+    create(client)
+    assert client.seq == 42  # ask() has compared it
+
+
+def test_a_produce_without_acks_gets_an_empty_reply_and_is_stored(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    row = produce_row(TOPIC, batch(b"value"), acks=0)
+    assert client.send(ApiKey.PRODUCE, PRODUCE, row) == Reply(client.seq, b"")
+    assert read(client) == [b"value"]
+
+
+def test_a_ping_is_answered(cluster: Cluster):
+    assert cluster.client().say(Ping()) == Ping()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "hello", "1 reply 1", "1 request 1\n!!", '{"message":"Internal server error"}']
+)
+def test_what_a_shim_would_not_say_is_refused(cluster: Cluster, text: str):
+    answer = cluster.client().say(text)
+    assert isinstance(answer, Error)
+    assert answer.code == ErrorCode.CLOSE
+
+
+@pytest.mark.parametrize("frame", [b"\x7f\xff", b"\x7f\xff\0\0\0\0\0\0\xff\xff", b"\0\1\0\x0c\0\0"])
+def test_a_frame_that_is_no_request_closes_the_connection(cluster: Cluster, frame: bytes):
+    client = cluster.client()
+    answer = client.say(Request(5, frame))
+    assert isinstance(answer, Error)
+    assert (answer.seq, answer.code) == (5, ErrorCode.CLOSE)
+    assert describe(client)
+
+
+def test_an_idempotent_request_that_is_sent_again_is_stored_once(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    data = batch(b"once", producer_id=7, producer_epoch=0, base_sequence=0)
+    row = produce_row(TOPIC, data)
+    first = offset_in(client.ask(ApiKey.PRODUCE, PRODUCE, row))
+    client.gateway = cluster.another()
+    assert offset_in(client.ask(ApiKey.PRODUCE, PRODUCE, row, again=True)) == first
+    assert read(client) == [b"once"]
+
+
+def test_the_partitions_of_a_request_are_appended_to_side_by_side(cluster: Cluster):
+    """Each put waits for the others to have begun: one after the other they would never end."""
+    client = cluster.client()
+    create(client, partitions=3)
+    objects = cluster.first._parts.objects
+    begun = asyncio.Barrier(3)
+    put = objects.put_if_absent
+
+    async def put_together(*args: Any) -> bool:
+        async with asyncio.timeout(10):
+            await begun.wait()
+        return await put(*args)
+
+    objects.put_if_absent = put_together  # type: ignore[method-assign]
+    entries = [produce.PARTITION(index=n, records=batch(b"value")) for n in range(3)]
+    row = produce_row(TOPIC, None)
+    row.topic_data[0].partition_data = entries
+    answer = client.ask(ApiKey.PRODUCE, PRODUCE, row)
+    assert [p.error_code for p in answer.responses[0].partition_responses] == [0, 0, 0]
+
+
+class TimeLeft:
+    def __init__(self, ms: int) -> None:
+        self._ms = ms
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._ms
+
+
+def test_an_append_that_a_function_did_not_live_to_finish_leaves_a_log_that_goes_on(
+    cluster: Cluster,
+):
+    client, other = cluster.client(), cluster.client(cluster.another())
+    create(client)
+    write(client, b"before")
+
+    async def never(*_: Any) -> bool:
+        await asyncio.Event().wait()
+        return False
+
+    cluster.first._parts.objects.put_if_absent = never  # type: ignore[method-assign]
+    frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"lost")))
+    answer = client.say(Request(9, frame), TimeLeft(1_500))
+    assert isinstance(answer, Error)
+    assert (answer.seq, answer.code) == (9, ErrorCode.CLOSE)
+    assert write(other, b"after") == 2
+    assert read(other) == [b"before"]  # a prefix: the open slot hides what lies behind it
+    cluster.clock.ahead_ms = 20_000
+    assert read(other) == [b"before", b"after"]
+
+
+def test_a_store_that_is_down_closes_the_connection_and_comes_back(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    http = cluster.first._parts.ledger._client._http
+    port, http._port = http._port, 1
+    http._pool = None
+    answer = look(client, 0)
+    assert isinstance(answer, Error | Reply)  # a fetch has a place for the error
+    assert client.disconnect()["statusCode"] == 200
+    http._port = port
+    assert client.connect()["statusCode"] == 200
+    assert write(client, b"value") == 0

@@ -1,0 +1,162 @@
+"""What does not fit through a door of 128 KB."""
+
+import os
+from hashlib import sha256
+
+import pytest
+from bundle.given_gateway import Cluster, frame_of, gathered, put, row_of
+from bundle.talk import TOPIC, create, look, offset_in, read, values_in, write
+from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
+
+from samsa.envelope import (
+    LARGEST_INLINE,
+    Error,
+    ErrorCode,
+    Gather,
+    Range,
+    Reference,
+    Reply,
+    Ticket,
+    Upload,
+    encode,
+    fits,
+)
+from samsa.wire.apis import ApiKey
+
+MEGABYTE = 1_000_000
+
+
+def test_a_request_of_a_megabyte_is_uploaded_and_stored(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    value = os.urandom(MEGABYTE)
+    answer = client.upload(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value)))
+    assert offset_in(answer) == 0
+    assert read(client) == [value]
+
+
+def test_a_large_fetch_is_a_gather_list_and_its_records_never_pass_through(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    values = [os.urandom(MEGABYTE // 2) for _ in range(4)]
+    for value in values:
+        client.upload(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value)))
+    objects = cluster.first._parts.objects
+    before = objects.calls["get"]
+    answer = look(client, 0)
+    assert isinstance(answer, Gather)
+    assert objects.calls["get"] == before
+    ranges = [piece for piece in answer.pieces if isinstance(piece, Range)]
+    assert sum(piece.length for piece in ranges) > 4 * MEGABYTE // 2
+    assert sum(len(piece) for piece in answer.pieces if isinstance(piece, bytes)) < 200
+    assert values_in(row_of(ApiKey.FETCH, FETCH, answer)) == values
+
+
+@pytest.mark.parametrize("size", [LARGEST_INLINE - 400, LARGEST_INLINE + 1])
+def test_a_response_about_as_large_as_a_message_arrives_whole(cluster: Cluster, size: int):
+    client = cluster.client()
+    create(client)
+    value = os.urandom(size)
+    client.upload(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value)))
+    answer = look(client, 0)
+    assert isinstance(answer, Reply if size < LARGEST_INLINE else Gather)
+    assert fits(encode(answer))
+    assert values_in(row_of(ApiKey.FETCH, FETCH, answer)) == [value]
+
+
+def test_many_small_objects_are_read_inline_one_message_after_the_other(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    values = [os.urandom(9_000) for _ in range(16)]
+    for value in values:
+        write(client, value)
+    found: list[bytes | None] = []
+    messages = 0
+    while len(found) < len(values):
+        answer = look(client, len(found))
+        assert isinstance(answer, Reply)
+        found += values_in(row_of(ApiKey.FETCH, FETCH, answer))
+        messages += 1
+    assert (found, messages) == (values, 2)
+
+
+def test_a_gather_list_is_cut_to_what_fits_and_the_rest_comes_next(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    values = [os.urandom(60_000) for _ in range(6)]
+    for value in values:
+        write(client, value)
+    presigner = cluster.first._parts.presigner
+    short = presigner.get
+
+    async def long(key: str) -> str:
+        return await short(key) + "&padding=" + "x" * 40_000
+
+    presigner.get = long  # type: ignore[method-assign]
+    answer = look(client, 0)
+    assert isinstance(answer, Gather)
+    assert fits(encode(answer))
+    kept = sum(isinstance(piece, Range) for piece in answer.pieces)
+    assert 2 <= kept <= 3
+    presigner.get = short  # type: ignore[method-assign]
+    found = values_in(row_of(ApiKey.FETCH, FETCH, look(client, 0, max_bytes=130_000)))
+    assert found == values[: len(found)]
+    assert found
+
+
+def test_an_old_client_gets_its_converted_records_from_the_spill(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    client.upload(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(os.urandom(MEGABYTE))))
+    row = fetch_row(TOPIC, 0)
+    row.replica_id = -1
+    answer = client.send(ApiKey.FETCH, 2, row)
+    assert isinstance(answer, Gather)
+    (piece,) = answer.pieces
+    assert isinstance(piece, Range)
+    assert "/spill/" in piece.url
+    assert len(gathered(answer)) > MEGABYTE
+    (one,) = row_of(ApiKey.FETCH, 2, answer).responses[0].partitions
+    assert len(one.records) > MEGABYTE
+
+
+def test_a_reference_may_come_again(cluster: Cluster):
+    """The function that got it first may have died; an idempotent batch is then stored once."""
+    client = cluster.client()
+    create(client)
+    data = batch(os.urandom(MEGABYTE), producer_id=3, producer_epoch=0, base_sequence=0)
+    frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, data))
+    digest = sha256(frame).hexdigest()
+    ticket = client.say(Upload(1, len(frame), digest))
+    assert isinstance(ticket, Ticket)
+    put(ticket, frame)
+    reference = Reference(1, ticket.key, len(frame), digest)
+    answers = [client.say(reference) for _ in range(2)]
+    offsets = [offset_in(row_of(ApiKey.PRODUCE, PRODUCE, answer)) for answer in answers]
+    assert offsets == [0, 0]
+
+
+@pytest.mark.parametrize("what", ["another digest", "not uploaded", "not a spill"])
+def test_a_reference_to_something_else_is_refused(cluster: Cluster, what: str):
+    client = cluster.client()
+    create(client)
+    frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"value")))
+    digest = sha256(frame).hexdigest()
+    ticket = client.say(Upload(1, len(frame), digest))
+    assert isinstance(ticket, Ticket)
+    key = ticket.key
+    if what == "another digest":
+        put(ticket, frame)
+        digest = sha256(b"other").hexdigest()
+    elif what == "not a spill":
+        write(client, b"value")
+        key = f"log/{what}"
+    answer = client.say(Reference(1, key, len(frame), digest))
+    assert isinstance(answer, Error)
+    assert answer.code == ErrorCode.CLOSE
+
+
+def test_an_upload_beyond_all_bounds_gets_no_ticket(cluster: Cluster):
+    answer = cluster.client().say(Upload(1, 1 << 40, "00"))
+    assert isinstance(answer, Error)
+    assert (answer.seq, answer.code) == (1, ErrorCode.CLOSE)
