@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from samsa.aws.connections import ConnectionsApi
 from samsa.aws.credentials import region_or
+from samsa.aws.http import tls
 from samsa.aws.open_connections import OpenConnection
 from samsa.envelope import (
     EnvelopeError,
@@ -59,6 +60,8 @@ class Gateway:
         self._kafka = Kafka(self._parts, settings.good_ms)
         self._connections: dict[str, ConnectionsApi] = {}
         self._has_table = settings.ledger.endpoint is None
+        if settings.ledger.endpoint is None:
+            tls()  # while the function starts: it is given more of a processor then
 
     def handle(self, event: dict[str, Any], context: Any = None) -> dict[str, Any]:
         return self._loop.run_until_complete(self._handle(event, _time_left(context)))
