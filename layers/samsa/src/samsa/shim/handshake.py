@@ -1,5 +1,6 @@
 """Opening a WebSocket, and saying in plain words why it did not open."""
 
+import os
 import socket
 import ssl
 from collections.abc import Mapping
@@ -71,12 +72,15 @@ def explained(url: str, error: Exception, signed: bool) -> ShimError:
     if isinstance(error, InvalidURI | ssl.SSLCertVerificationError):
         return Refused(f"{url}: {error}")
     if isinstance(error, socket.gaierror):
-        return Away(f"{url}: there is no such host ({error.strerror})")
+        # A name that does not exist is a typing error; one that cannot be looked up now is not.
+        kind = Refused if error.errno == socket.EAI_NONAME else Away
+        return kind(f"{url}: there is no such host ({error.strerror})")
     if isinstance(error, TimeoutError):
         return Away(f"{url} does not answer")
     if isinstance(error, InvalidHandshake):
         return Away(f"{url} is no WebSocket: {error}")
-    return Away(f"{url}: {getattr(error, 'strerror', None) or error}")
+    number = getattr(error, "errno", None)  # asyncio's own words repeat the address
+    return Away(f"{url}: {os.strerror(number) if number else error}")
 
 
 def _status(url: str, status: int, signed: bool) -> ShimError:

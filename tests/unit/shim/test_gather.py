@@ -1,0 +1,77 @@
+"""Pieces in order, whatever order they come in; and no more memory than there is."""
+
+import asyncio
+
+import pytest
+
+from samsa.envelope import Gather, Range
+from samsa.handlers.budget import Budget
+from samsa.shim.gather import Getter, in_order, plan
+from samsa.shim.transfers import TransferFailed
+
+OBJECT = bytes(range(256)) * 4
+
+
+class Source:
+    """Answers the later pieces first."""
+
+    def __init__(self, failures: int = 0, again: bool = True) -> None:
+        self.failures = failures
+        self.again = again
+        self.held = 0
+        self.most_held = 0
+
+    async def get(self, piece: Range) -> bytes:
+        self.held += piece.length
+        self.most_held = max(self.most_held, self.held)
+        await asyncio.sleep(0.01 if piece.start == 0 else 0.001)
+        self.held -= piece.length
+        if self.failures:
+            self.failures -= 1
+            raise TransferFailed("not now", self.again)
+        return OBJECT[piece.start : piece.start + piece.length]
+
+
+async def gathered(pieces: tuple[bytes | Range, ...], source: Source, memory: Budget) -> bytes:
+    planned = plan(Gather(1, pieces), 100)
+    async with in_order(planned, Getter(source.get, memory, 4)) as found:
+        data = b"".join([piece async for piece in found])
+    assert len(data) == planned.size
+    return data
+
+
+async def test_pieces_come_in_order_though_the_first_is_the_slowest():
+    pieces = (b"head", Range("u", 0, 1000), b"", Range("u", 7, 3), b"tail")
+    memory = Budget(10_000)
+    found = await gathered(pieces, Source(), memory)
+    assert found == b"head" + OBJECT[:1000] + OBJECT[7:10] + b"tail"
+    assert memory.left == 10_000
+
+
+async def test_memory_bounds_what_is_fetched_ahead_and_a_piece_alone_always_fits():
+    source, memory = Source(), Budget(250)
+    assert await gathered((Range("u", 0, 1000),), source, memory) == OBJECT[:1000]
+    assert source.most_held <= 200
+    assert await gathered((Range("u", 0, 100),), source, Budget(10)) == OBJECT[:100]
+
+
+async def test_a_passing_failure_is_tried_again():
+    assert await gathered((Range("u", 0, 50),), Source(failures=2), Budget(999)) == OBJECT[:50]
+
+
+@pytest.mark.parametrize("source", [Source(failures=99), Source(failures=1, again=False)])
+async def test_a_lasting_failure_is_raised_and_its_memory_returned(source):
+    memory = Budget(999)
+    with pytest.raises(TransferFailed):
+        await gathered((b"head", Range("u", 0, 500)), source, memory)
+    assert memory.left == 999
+
+
+async def test_who_stops_early_leaves_nothing_behind():
+    source, memory = Source(), Budget(999)
+    planned = plan(Gather(1, (Range("u", 0, 1000),)), 100)
+    async with in_order(planned, Getter(source.get, memory, 4)) as found:
+        async for _ in found:
+            break
+    assert memory.left == 999
+    assert len(asyncio.all_tasks()) == 1

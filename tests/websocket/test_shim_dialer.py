@@ -1,0 +1,60 @@
+"""The dialer: a cluster inside of a Python program."""
+
+import asyncio
+import threading
+from http import HTTPStatus
+
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from kafka import KafkaConsumer, KafkaProducer
+
+from samsa.shim import Away, Refused, dial
+
+
+def test_kafka_python_needs_no_other_process(gateway):
+    with dial(gateway.url, sign=False) as bootstrap:
+        producer = KafkaProducer(bootstrap_servers=bootstrap)
+        producer.send("letters", b"hello").get(20)
+        producer.close()
+        consumer = KafkaConsumer(
+            "letters",
+            bootstrap_servers=bootstrap,
+            auto_offset_reset="earliest",
+            consumer_timeout_ms=20_000,
+        )
+        assert next(consumer).value == b"hello"
+        consumer.close()
+
+
+def test_aiokafka_runs_beside_it_in_a_loop_of_its_own(gateway):
+    async def work(bootstrap: str) -> bytes | None:
+        async with AIOKafkaProducer(bootstrap_servers=bootstrap) as producer:
+            await producer.send_and_wait("letters", b"hello")
+        async with AIOKafkaConsumer(
+            "letters", bootstrap_servers=bootstrap, auto_offset_reset="earliest"
+        ) as consumer:
+            return (await asyncio.wait_for(consumer.getone(), 20)).value
+
+    with dial(gateway.url, sign=False) as bootstrap:
+        assert asyncio.run(work(bootstrap)) == b"hello"
+
+
+def test_nothing_of_it_is_left_after_closing(gateway):
+    before = set(threading.enumerate())
+    dialer = dial(gateway.url, sign=False)
+    assert dialer.bootstrap.startswith("127.0.0.1:")
+    dialer.close()
+    dialer.close()
+    left = {thread.name for thread in set(threading.enumerate()) - before}
+    assert "samsa-dialer" not in left
+
+
+def test_a_cluster_that_refuses_or_is_away_is_an_error_at_once(gateway):
+    gateway.refuses = HTTPStatus.FORBIDDEN
+    with pytest.raises(Refused, match="403"):
+        dial(gateway.url, sign=False)
+    gateway.go_away()
+    with pytest.raises(Away, match="refused"):
+        dial(gateway.url, sign=False)
+    with pytest.raises(Refused, match="wss://"):
+        dial("http://example.com")
