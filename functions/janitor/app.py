@@ -1,9 +1,9 @@
 """The janitor: on a schedule, it closes what writers left open and removes what is past its time.
 
 A round looks at every partition: stale slots are fenced, retention moves the log's start, extents
-and objects below it go; then doomed topics are buried and expired offsets forgotten. Any step may be
-the last, the next round finds what is left. Objects are deleted a grace time after the log's start
-has passed them, and this process remembers since when: a new one counts from the beginning.
+and objects below it go; then doomed topics are buried and expired offsets forgotten. Any step may
+be the last: the next round finds what is left. Objects are deleted a grace time after the log's
+start has passed them, and this process remembers since when: a new one counts from the beginning.
 """
 
 import asyncio
@@ -53,6 +53,6 @@ async def round_of(broker: Broker) -> None:
 BROKER = LOOP.run_until_complete(open_broker())
 
 
-def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+def handler(_event: dict[str, Any], _context: Any) -> dict[str, Any]:
     LOOP.run_until_complete(round_of(BROKER))
     return {}

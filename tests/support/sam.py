@@ -1,0 +1,46 @@
+"""The AWS SAM command line, in an environment of its own: its pins do not agree with moto's."""
+
+import os
+import subprocess
+import sys
+from functools import cache as once
+from pathlib import Path
+
+from support.builds import cache, locked, run
+
+ROOT = Path(__file__).parents[2]
+SAM = "aws-sam-cli==1.170.0"
+
+
+@once
+def sam_folder() -> Path:
+    """The folder with `sam` and `cfn-lint` in it, made once and kept."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    home = cache() / f"{SAM.replace('==', '-')}-py{version}"
+    done = home / "done"
+    with locked(home.with_suffix(".lock")):
+        if not done.exists():
+            run([sys.executable, "-m", "venv", "--clear", str(home)], cache())
+            run([str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", SAM], cache())
+            done.touch()
+    return home / "bin"
+
+
+def sam(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run it at the root of the repository, without an account and without telling anybody."""
+    return subprocess.run(
+        [str(sam_folder() / "sam"), *arguments],
+        cwd=ROOT,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": os.environ["HOME"],
+            "AWS_DEFAULT_REGION": "eu-central-1",
+            "SAM_CLI_TELEMETRY": "0",
+            **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
+            **variables,
+        },
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
