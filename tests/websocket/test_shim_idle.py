@@ -113,6 +113,15 @@ def test_kept_answers_grow_old(reader, gateway):
     assert 2 <= fetches(gateway) <= 4
 
 
+def test_an_answer_that_is_good_for_nothing_else_still_answers_its_own_fetch(reader, gateway):
+    gateway.function.good_ms = 0
+    for _ in range(3):
+        took, got = timed(lambda: read(reader, TOPIC, 0, wait_ms=WAIT_MS))
+        assert not got.records
+        assert took >= WAIT_MS / 1000 - TICK
+    assert fetches(gateway) == 3
+
+
 def test_less_than_min_bytes_is_handed_out_when_the_wait_is_over(reader, writer):
     write(writer, TOPIC, b"small")
     took, got = timed(lambda: read(reader, TOPIC, 0, wait_ms=300, min_bytes=1_000_000))

@@ -27,7 +27,7 @@ examples:
   samsa shim --url wss://abc123.execute-api.eu-central-1.amazonaws.com/prod
   samsa shim --url wss://… --profile work --listen 127.0.0.1:9092 --listen 127.0.0.1:9093
   samsa shim --url wss://… --listen 0.0.0.0:9092 --advertise kafka.example.com:9092
-  samsa shim --url ws://127.0.0.1:3001 --no-sign             a local API Gateway (samsa local-api)
+  samsa shim --url ws://127.0.0.1:3001/local --no-sign       a local API Gateway (samsa local-api)
 
 In Python no process is needed: see samsa.shim.dial.
 """

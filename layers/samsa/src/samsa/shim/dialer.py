@@ -77,6 +77,6 @@ class Dialer:
 def dial(url: str, **settings: Any) -> Dialer:
     """A Kafka client's way to the cluster at this WebSocket URL; `settings` are those of Settings.
 
-    with dial("ws://127.0.0.1:3001", sign=False) as bootstrap: ...
+    with dial("ws://127.0.0.1:3001/local", sign=False) as bootstrap: ...
     """
     return Dialer(Settings(url, **settings))

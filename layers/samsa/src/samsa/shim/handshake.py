@@ -16,7 +16,7 @@ from samsa.shim.signing import HandshakeSigner
 
 NOT_ALLOWED = {401, 403}
 TOO_MANY = 429
-EXAMPLE = "wss://….execute-api.REGION.amazonaws.com/STAGE, or ws://127.0.0.1:3001 for a local one"
+EXAMPLE = "wss://….execute-api.REGION.amazonaws.com/STAGE, or ws://127.0.0.1:3001/local"
 
 
 def check_url(url: str) -> None:

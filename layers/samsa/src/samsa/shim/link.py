@@ -15,6 +15,7 @@ from websockets.protocol import State
 
 from samsa.envelope import (
     EnvelopeError,
+    Error,
     Failure,
     Greeting,
     Message,
@@ -160,6 +161,8 @@ class Link:
 
     def _is_awaited(self, message: Any) -> bool:
         seq, kinds = self._awaited
+        if isinstance(message, Error) and not message.seq:
+            return True  # about a text of which not even the number could be read
         return message.seq == seq and isinstance(message, kinds)
 
     # Pings

@@ -180,19 +180,15 @@ class Session:
 
     async def _park(self, frame: bytes, parked: Parked, waited_s: float) -> bool:
         now = self._loop.time()
-        until = now + parked.wait_ms / 1000
-        kept = Kept(
-            parked.frame,
-            waited_s + parked.wait_ms / 1000,
-            now + parked.good_ms / 1000,
-            frozenset(parked.watches),
-        )
+        wait_s, good_s = parked.wait_ms / 1000, parked.good_ms / 1000
+        watches = frozenset(parked.watches)
         if not len(parked.frame):
-            await self._sleep(until, kept.watches)
+            await self._sleep(now + wait_s, watches)
             return False
-        if self._names.isdisjoint(kept.watches):
+        kept = Kept(parked.frame, waited_s + wait_s, now + (good_s or wait_s), watches)
+        if good_s and self._names.isdisjoint(watches):
             self._kept.keep(frame, kept)
-        if not await self._hold(until, kept):
+        if not await self._hold(now + wait_s, kept):
             return False
         await self._outgoing.frame(parked.frame)
         return True
