@@ -5,15 +5,19 @@ binds the producers and enters the slot into the index, or does nothing. There i
 a slot is open, so there is nothing to fence when a process dies.
 
 Another process may have taken the offsets meanwhile: then the transaction finds so, and nothing is
-stored. Small slots are written in the event loop, large ones in a thread, so that the network goes
-on meanwhile.
+stored. While a process is alone, even the transaction can wait (`noted.py`).
+
+Small slots are written in the event loop, large ones in a thread, so that the network goes on
+meanwhile.
 """
 
 import asyncio
 import os
+import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from uuid import UUID
 
 from samsa.local.packs import Packs, Place
@@ -28,6 +32,7 @@ from samsa.ports import (
     UnknownPartition,
 )
 
+LISTEN_EVERY_S = 0.05
 INLINE_BYTES = 256 * 1024
 """More goes to a thread: handing it over costs about as much as writing this much."""
 
@@ -39,6 +44,22 @@ class SqliteJournal:
         self._packs = Packs(root, process, fsync)
         self._fsync = fsync
         self._threads = ThreadPoolExecutor(4, "journal")
+        self._listening: asyncio.TimerHandle | None = None
+
+    def stay_alone(self) -> bool:
+        """Keep the ledger to ourselves until somebody knocks. With fsync there is no point: every
+        append waits for the disk anyway."""
+        alone = not self._fsync and self._ledger.noted.try_alone()
+        if alone:
+            self._listen()
+        return alone
+
+    def _listen(self) -> None:
+        with suppress(sqlite3.Error):  # busy or full: whoever knocks goes on knocking
+            self._ledger.noted.let_others_in()
+        if self._ledger.noted.alone:
+            loop = asyncio.get_running_loop()
+            self._listening = loop.call_later(LISTEN_EVERY_S, self._listen)
 
     async def append(
         self,
@@ -51,7 +72,12 @@ class SqliteJournal:
         place = await self._write(partition, extent, parts)
         placed = Extent(*extent[:5], place.pack.key, extent.marks, extent.records, place.start)
         try:
-            done: Journaled = await self._ledger.append(partition, placed, claims)
+            done = self._ledger.noted.append(partition, placed, claims)
+            if done is None:
+                done = await self._ledger.append(partition, placed, claims)
+        except OSError as error:
+            self._packs.keep(place)
+            raise Unavailable(f"noting an append: {error.strerror}") from error
         except UnknownPartition:
             self._packs.give_back(place, extent.size)
             self._packs.leave(partition)
@@ -111,5 +137,7 @@ class SqliteJournal:
         self._packs.bury(topic_id)
 
     async def close(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
         self._threads.shutdown(wait=True)
         self._packs.close()

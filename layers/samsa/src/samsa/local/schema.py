@@ -5,7 +5,7 @@ import struct
 from typing import Any
 from uuid import UUID
 
-from samsa.ports import Extent, Head, Topic
+from samsa.ports import Extent, Head, Partition, Topic
 
 # A head is one row, as it is one item in DynamoDB: a reserve is one statement, and so needs no
 # transaction around it. An extent is found by its last offset: one range scan from
@@ -48,6 +48,27 @@ def pack_marks(marks: tuple[tuple[int, int], ...]) -> bytes:
 
 def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
     return tuple(_MARK.iter_unpack(packed))
+
+
+INSERT_EXTENT = "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+
+
+def extent_to_row(partition: Partition, extent: Extent) -> tuple[Any, ...]:
+    base, offsets, size, max_timestamp, stored_at, key, marks, records, start = extent
+    return (
+        partition.topic_id.bytes,
+        partition.number,
+        base + offsets - 1,
+        base,
+        offsets,
+        size,
+        max_timestamp,
+        stored_at,
+        key,
+        pack_marks(marks) if marks else b"",
+        records,
+        start,
+    )
 
 
 def row_to_extent(row: tuple[Any, ...]) -> Extent:

@@ -20,7 +20,15 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 from samsa.local.checkpoint import Checkpointer
-from samsa.local.schema import SCHEMA, pack_marks, row_to_extent, row_to_head, row_to_topic
+from samsa.local.noted import NotedAppends
+from samsa.local.schema import (
+    INSERT_EXTENT,
+    SCHEMA,
+    extent_to_row,
+    row_to_extent,
+    row_to_head,
+    row_to_topic,
+)
 from samsa.ports import (
     Bound,
     Claim,
@@ -40,6 +48,22 @@ STALE_WATCHER_MS = 60_000
 HEAD = "next_offset, log_start, inflight, watchers"
 P = ParamSpec("P")
 R = TypeVar("R")
+
+READS = {
+    "head",
+    "extents",
+    "extent_before",
+    "extent_at_time",
+    "newest_extent",
+    "producer",
+    "producers",
+    "topic",
+    "topic_by_id",
+    "topics",
+    "doomed_topics",
+    "holds",
+}
+"""Calls that leave heads and producers as they are."""
 
 RESERVE = f"""
     UPDATE heads
@@ -70,9 +94,15 @@ def ledger_call(method: Callable[Concatenate["SqliteLedger", P], R]) -> Any:
     """Count the call, run it inline or in the ledger's thread, and name its failures."""
     name = method.__name__
 
+    reads = name in READS
+
     async def call(self: "SqliteLedger", *args: P.args, **kwargs: P.kwargs) -> R:
         self.calls[name] += 1
         try:
+            if self.noted.waiting:
+                self.noted.settle()
+            if not reads:
+                self.noted.forget()
             if self._thread is None:
                 return method(self, *args, **kwargs)
             loop = asyncio.get_running_loop()
@@ -116,6 +146,7 @@ class SqliteLedger:
         self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
         self._db.execute("PRAGMA wal_autocheckpoint=0")
         self._db.executescript(SCHEMA)
+        self.noted = NotedAppends(path, self._db)
         self._checkpointer = Checkpointer(path)
 
     def _write(self) -> "Transaction":
@@ -171,7 +202,9 @@ class SqliteLedger:
         except BaseException:
             self._db.rollback()
             raise
-        return Journaled(row_to_head(rows[0]), True)
+        head = row_to_head(rows[0])
+        self.noted.remember(partition, head, claims)
+        return Journaled(head, True)
 
     @ledger_call
     def holds(self, partition: Partition, key: str, offset: int) -> bool:
@@ -187,24 +220,7 @@ class SqliteLedger:
         return self._head(partition)
 
     def _insert_extent(self, partition: Partition, extent: Extent) -> None:
-        base, offsets, size, max_timestamp, stored_at, key, marks, records, start = extent
-        self._db.execute(
-            "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                partition.topic_id.bytes,
-                partition.number,
-                base + offsets - 1,
-                base,
-                offsets,
-                size,
-                max_timestamp,
-                stored_at,
-                key,
-                pack_marks(marks) if marks else b"",
-                records,
-                start,
-            ),
-        )
+        self._db.execute(INSERT_EXTENT, extent_to_row(partition, extent))
 
     @ledger_call
     def index(self, partition: Partition, extent: Extent) -> None:
@@ -429,4 +445,5 @@ class SqliteLedger:
         if self._thread is not None:
             self._thread.shutdown(wait=True)
         self._checkpointer.close()
+        self.noted.close()
         self._db.close()

@@ -29,6 +29,8 @@ CREATE TABLE IF NOT EXISTS offsets (
     PRIMARY KEY (group_id, topic, partition)
 ) WITHOUT ROWID;
 """
+# The pages of a large state are not read where it is not asked for.
+GROUP = "SELECT version, CASE WHEN version = ? THEN x'' ELSE state END FROM groups WHERE id = ?"
 COMMIT = """
     INSERT INTO offsets VALUES (?,?,?,?,?,?,?,?,?)
     ON CONFLICT DO UPDATE SET generation = max(generation, excluded.generation),
@@ -80,28 +82,26 @@ class SqliteGroups:
         self._db.execute("PRAGMA wal_autocheckpoint=0")
         self._db.executescript(SCHEMA)
 
-    def _group(self, group_id: str) -> GroupItem | None:
-        row = self._db.execute(
-            "SELECT version, state FROM groups WHERE id=?", (group_id,)
-        ).fetchone()
+    def _group(self, group_id: str, known: int = 0) -> GroupItem | None:
+        row = self._db.execute(GROUP, (known, group_id)).fetchone()
         return GroupItem(*row) if row else None
 
     @store_call
-    def group(self, group_id: str) -> GroupItem | None:
-        return self._group(group_id)
+    def group(self, group_id: str, known: int = 0) -> GroupItem | None:
+        return self._group(group_id, known)
 
     @store_call
-    def put_group(self, group_id: str, state: bytes, after: int) -> bool:
+    def put_group(self, group_id: str, item: GroupItem, after: int) -> bool:
         if after == 0:
             done = self._db.execute(
-                "INSERT OR IGNORE INTO groups VALUES (?,1,?)", (group_id, state)
+                "INSERT OR IGNORE INTO groups VALUES (?,?,?)", (group_id, *item)
             ).rowcount
         else:
             done = self._db.execute(
-                "UPDATE groups SET version=version+1, state=? WHERE id=? AND version=?",
-                (state, group_id, after),
+                "UPDATE groups SET version=?, state=? WHERE id=? AND version=?",
+                (*item, group_id, after),
             ).rowcount
-        return bool(done) or self._group(group_id) == (after + 1, state)
+        return bool(done) or self._group(group_id) == item
 
     @store_call
     def delete_group(self, group_id: str, version: int) -> bool:

@@ -71,7 +71,9 @@ def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
 def open_journal(ledger: Ledger, objects: Objects, process: str, fsync: bool) -> Journal | None:
     """If both are on this machine, an append is one step."""
     if isinstance(ledger, SqliteLedger) and isinstance(objects, FolderObjects):
-        return SqliteJournal(ledger, objects.root, process, fsync)
+        journal = SqliteJournal(ledger, objects.root, process, fsync)
+        journal.stay_alone()
+        return journal
     return None
 
 

@@ -1,0 +1,176 @@
+"""Appends that are noted first, and written to the database a moment later, many at a time.
+
+Only while the process is alone with the ledger. Then it knows the head of a partition it appended
+to, and which version of a producer's state is the last, because nobody else could have changed
+them; a note makes the append final, and a transaction for each would only be work. Whoever asks the
+ledger anything finds the notes written down first, so nobody sees the difference.
+
+After a crash the next process to open the ledger finds the notes and writes them down. Doing so
+twice does no harm.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+
+from samsa.local.notes import Note, Notes
+from samsa.local.ownership import Ownership
+from samsa.local.schema import INSERT_EXTENT, extent_to_row
+from samsa.ports import Claim, Extent, Head, Journaled, Partition
+
+IN_MEMORY = ":memory:"
+SETTLE_AFTER_S = 0.005
+SETTLE_AGAIN_S = 0.1
+MANY = 500
+TOO_MANY = 20_000
+REMEMBERED = 100_000
+RAISE_HEAD = """
+    UPDATE heads SET next_offset = max(next_offset, ?) WHERE topic=? AND partition=?"""
+RAISE_PRODUCER = """
+    INSERT INTO producers VALUES (?,?,?,?,?,?)
+    ON CONFLICT DO UPDATE SET version = excluded.version, state = excluded.state,
+        expires_at = excluded.expires_at
+    WHERE version < excluded.version"""
+
+
+class NotedAppends:
+    def __init__(self, path: str, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.waiting: list[Note] = []
+        self._heads: dict[Partition, Head] = {}
+        self._versions: dict[tuple[Partition, int], int] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._ownership: Ownership | None = None
+        self._notes: Notes | None = None
+        if path != IN_MEMORY:
+            self._ownership = Ownership(path)
+            self._notes = Notes(f"{path}-notes")
+            self._recover()
+
+    def _recover(self) -> None:
+        """What the last process that was alone left behind."""
+        assert self._notes is not None
+        if not self._notes.empty:
+            self._write(list(self._notes.read()))
+            self._notes.clear()
+
+    # Being alone
+
+    @property
+    def alone(self) -> bool:
+        return self._ownership is not None and self._ownership.alone
+
+    def try_alone(self) -> bool:
+        return self._ownership is not None and self._ownership.try_alone()
+
+    def let_others_in(self) -> None:
+        """If somebody knocks. Raises sqlite3.Error, and nobody is let in."""
+        if self._ownership is not None and self._ownership.alone and self._ownership.knocked:
+            self.settle()
+            self.forget()
+            self._ownership.share()
+
+    # Appending
+
+    def append(
+        self, partition: Partition, extent: Extent, claims: Sequence[Claim]
+    ) -> Journaled | None:
+        """None if it takes a transaction to know. Raises OSError: then nobody knows."""
+        head = self._heads.get(partition)
+        if head is None or head.next_offset != extent.base or not self.alone:
+            return None
+        for claim in claims:
+            if self._versions.get((partition, claim.producer_id)) != claim.after:
+                return None
+        if len(self.waiting) >= MANY and not self._made_room():
+            return None
+        note = Note(partition, extent, tuple(claims))
+        assert self._notes is not None
+        self._notes.add(note)
+        self.waiting.append(note)
+        head = Head(extent.end, head.log_start, head.inflight, head.watchers)
+        self.remember(partition, head, claims)
+        if self._timer is None:
+            self._settle_after(SETTLE_AFTER_S)
+        return Journaled(head, True)
+
+    def remember(self, partition: Partition, head: Head, claims: Sequence[Claim]) -> None:
+        """What is true once an append is stored."""
+        if self.alone and not head.inflight:
+            if len(self._heads) > REMEMBERED or len(self._versions) > REMEMBERED:
+                self.forget()
+            self._heads[partition] = head
+            for claim in claims:
+                self._versions[partition, claim.producer_id] = claim.after + 1
+
+    def forget(self) -> None:
+        if self._heads:
+            self._heads.clear()
+            self._versions.clear()
+
+    # Writing down
+
+    def settle(self) -> None:
+        """Raises sqlite3.Error: then the notes stay."""
+        if self.waiting:
+            self._write(self.waiting)
+            self.waiting = []
+            assert self._notes is not None
+            self._notes.clear()
+
+    def _write(self, notes: list[Note]) -> None:
+        heads = {note.partition: note.extent.end for note in notes}
+        claims = {(n.partition, claim.producer_id): claim for n in notes for claim in n.claims}
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            there = {p for p, end in heads.items() if self._raise_head(p, end)}
+            self._db.executemany(
+                INSERT_EXTENT,
+                [extent_to_row(n.partition, n.extent) for n in notes if n.partition in there],
+            )
+            self._db.executemany(
+                RAISE_PRODUCER,
+                [
+                    (p.topic_id.bytes, p.number, producer, c.after + 1, c.state, c.expires_at)
+                    for (p, producer), c in claims.items()
+                    if p in there
+                ],
+            )
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._db.rollback()
+            raise
+
+    def _raise_head(self, partition: Partition, end: int) -> bool:
+        """False if the topic is gone."""
+        where = (end, partition.topic_id.bytes, partition.number)
+        return self._db.execute(RAISE_HEAD, where).rowcount > 0
+
+    def _made_room(self) -> bool:
+        try:
+            self.settle()
+        except sqlite3.Error:
+            return len(self.waiting) < TOO_MANY
+        return True
+
+    def _settle_after(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._settle_now)
+
+    def _settle_now(self) -> None:
+        self._timer = None
+        try:
+            self.settle()
+        except sqlite3.Error:
+            self._settle_after(SETTLE_AGAIN_S)  # they are safe where they are
+
+    def close(self) -> None:
+        """Whatever cannot be written down now stays noted for the next who opens the ledger."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._ownership is not None and self._notes is not None:
+            try:
+                self.settle()
+            except sqlite3.Error:
+                self.waiting = []
+            self._notes.close()
+            self._ownership.close()

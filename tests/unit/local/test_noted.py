@@ -1,0 +1,231 @@
+"""Appends that are noted before they are written down: by whom, and what a crash leaves of them."""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from samsa.local import noted as module
+from samsa.local.folder import FolderObjects
+from samsa.local.journal import SqliteJournal
+from samsa.local.notes import Note, Notes
+from samsa.local.ownership import Ownership
+from samsa.local.sqlite import SqliteLedger
+from samsa.ports import Bound, Claim, Extent, Journaled, Partition, Topic
+
+PARTITION = Partition(UUID(int=1), 0)
+TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
+SOON = 0.5
+
+
+class Alone:
+    """A process that keeps its ledger to itself."""
+
+    def __init__(self, folder: Path, process: str = "a") -> None:
+        self.folder = folder
+        self.ledger = SqliteLedger(str(folder / "ledger.db"))
+        self.objects = FolderObjects(str(folder / "objects"))
+        self.journal = SqliteJournal(self.ledger, self.objects.root, process)
+        self.is_alone = self.journal.stay_alone()
+
+    async def append(self, base: int, *claims: Claim) -> Journaled:
+        data = b"%d" % base
+        extent = Extent(base, 1, len(data), 7, 8, "", (), 1)
+        return await self.journal.append(PARTITION, extent, [data], claims)
+
+    def in_the_database(self) -> int:
+        with sqlite3.connect(self.folder / "ledger.db") as db:
+            return int(db.execute("SELECT count(*) FROM extents").fetchone()[0])
+
+    async def stored(self) -> list[bytes]:
+        found = await self.ledger.extents(PARTITION, 0, 1_000)
+        return [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
+
+    async def close(self) -> None:
+        await self.journal.close()
+        await self.objects.close()
+        await self.ledger.close()
+
+
+@pytest.fixture
+async def alone(tmp_path: Path) -> AsyncIterator[Alone]:
+    alone = Alone(tmp_path)
+    await alone.ledger.create_topic(TOPIC)
+    assert alone.is_alone
+    yield alone
+    await alone.close()
+
+
+def crashed(alone: Alone, folder: Path) -> None:
+    """The files as a SIGKILL would leave them now."""
+    shutil.copytree(alone.folder, folder, ignore=shutil.ignore_patterns("copy*"))
+
+
+async def test_the_first_append_is_written_and_the_next_are_noted(alone: Alone):
+    for base in range(3):
+        assert (await alone.append(base)).head.next_offset == base + 1
+    assert alone.in_the_database() == 1
+    assert len(alone.ledger.noted.waiting) == 2
+
+
+async def test_whoever_asks_the_ledger_sees_what_is_noted(alone: Alone):
+    for base in range(3):
+        await alone.append(base)
+    assert (await alone.ledger.head(PARTITION)).next_offset == 3
+    assert await alone.stored() == [b"0", b"1", b"2"]
+    assert alone.in_the_database() == 3
+
+
+async def test_notes_are_written_down_soon(alone: Alone):
+    for base in range(3):
+        await alone.append(base)
+    await asyncio.sleep(10 * module.SETTLE_AFTER_S)
+    assert alone.in_the_database() == 3
+    assert (alone.folder / "ledger.db-notes").stat().st_size == 0
+
+
+async def test_many_notes_are_written_down_at_once(alone: Alone, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MANY", 3)
+    for base in range(5):
+        await alone.append(base)
+    assert alone.in_the_database() == 4
+
+
+async def test_what_was_noted_survives_a_crash(alone: Alone, tmp_path: Path):
+    for base in range(4):
+        await alone.append(base, Claim(7, b"state %d" % base, base, 99))
+    crashed(alone, tmp_path / "copy")
+    after = Alone(tmp_path / "copy", "b")
+    assert await after.stored() == [b"0", b"1", b"2", b"3"]
+    assert await after.ledger.producer(PARTITION, 7) == Bound(4, b"state 3")
+    assert (await after.append(4)).stored
+    await after.close()
+
+
+async def test_a_crash_before_the_notes_are_cleared_does_no_harm(alone: Alone, tmp_path: Path):
+    for base in range(3):
+        await alone.append(base, Claim(7, b"state %d" % base, base, 99))
+    notes = (tmp_path / "ledger.db-notes").read_bytes()
+    await alone.append(3, Claim(7, b"state 3", 3, 99))
+    alone.ledger.noted.settle()
+    crashed(alone, tmp_path / "copy")
+    (tmp_path / "copy" / "ledger.db-notes").write_bytes(notes)
+    after = Alone(tmp_path / "copy", "b")
+    assert await after.stored() == [b"0", b"1", b"2", b"3"]
+    assert await after.ledger.producer(PARTITION, 7) == Bound(4, b"state 3")
+    await after.close()
+
+
+async def test_a_torn_note_was_never_made(alone: Alone, tmp_path: Path):
+    for base in range(3):
+        await alone.append(base)
+    crashed(alone, tmp_path / "copy")
+    notes = tmp_path / "copy" / "ledger.db-notes"
+    os.truncate(notes, notes.stat().st_size - 1)
+    after = Alone(tmp_path / "copy", "b")
+    assert await after.stored() == [b"0", b"1"]
+    assert (await after.append(2)).stored
+    await after.close()
+
+
+async def test_notes_of_a_topic_that_is_gone_are_dropped(alone: Alone, tmp_path: Path):
+    for base in range(2):
+        await alone.append(base)
+    notes = (tmp_path / "ledger.db-notes").read_bytes()
+    await alone.ledger.delete_topic(TOPIC)
+    await alone.ledger.forget_topic(TOPIC)
+    crashed(alone, tmp_path / "copy")
+    (tmp_path / "copy" / "ledger.db-notes").write_bytes(notes)
+    after = Alone(tmp_path / "copy", "b")
+    assert after.in_the_database() == 0
+    await after.close()
+
+
+async def test_a_claim_that_is_not_the_next_takes_a_transaction_and_loses(alone: Alone):
+    await alone.append(0, Claim(7, b"one", 0, 99))
+    done = await alone.append(1, Claim(7, b"late", 0, 99))
+    assert (done.stored, done.lost) == (False, (7,))
+    assert (await alone.append(1, Claim(7, b"two", 1, 99))).stored
+
+
+async def test_an_offset_that_is_not_the_next_takes_a_transaction_and_loses(alone: Alone):
+    await alone.append(0)
+    assert not (await alone.append(0)).stored
+    assert not (await alone.append(5)).stored
+    assert (await alone.append(1)).stored
+
+
+async def test_a_slot_that_was_opened_in_between_is_seen(alone: Alone):
+    await alone.append(0)
+    await alone.ledger.reserve(PARTITION, "1.0.slow", 2)
+    assert not (await alone.append(1)).stored
+    assert (await alone.append(3)).head.visible_end == 1
+
+
+async def test_who_waits_for_the_partition_is_seen_by_the_next_append(alone: Alone):
+    await alone.append(0)
+    await alone.ledger.watch(PARTITION, "someone", 99)
+    assert (await alone.append(1)).head.watchers == {"someone": 99}
+
+
+async def test_while_the_database_is_busy_appends_go_on(alone: Alone):
+    await alone.append(0)
+    busy = sqlite3.connect(alone.folder / "ledger.db", isolation_level=None)
+    busy.execute("BEGIN IMMEDIATE")
+    assert (await alone.append(1)).stored
+    await asyncio.sleep(10 * module.SETTLE_AFTER_S)
+    busy.execute("ROLLBACK")
+    busy.close()
+    assert await alone.stored() == [b"0", b"1"]
+
+
+async def test_a_newcomer_is_let_in_and_sees_everything(alone: Alone):
+    for base in range(3):
+        await alone.append(base)
+    newcomer = await asyncio.to_thread(Alone, alone.folder, "b")
+    assert not newcomer.is_alone
+    assert await newcomer.stored() == [b"0", b"1", b"2"]
+    assert (await newcomer.append(3)).stored
+    assert not (await alone.append(3)).stored
+    assert (await alone.append(4)).stored
+    assert alone.ledger.noted.waiting == []
+    assert await newcomer.stored() == [b"0", b"1", b"2", b"3", b"4"]
+    await newcomer.close()
+
+
+async def test_two_who_open_together_are_never_both_alone(tmp_path: Path):
+    both = [Alone(tmp_path, "a"), await asyncio.to_thread(Alone, tmp_path, "b")]
+    assert [one.ledger.noted.alone for one in both] == [False, False]
+    for one in both:
+        await one.close()
+
+
+def test_who_is_not_let_in_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("samsa.local.ownership.KNOCKS", 3)
+    hermit = Ownership(str(tmp_path / "ledger.db"))
+    assert hermit.try_alone()
+    with pytest.raises(OSError, match="does not let others in"):
+        Ownership(str(tmp_path / "ledger.db"))
+    assert hermit.knocked
+    hermit.share()
+    Ownership(str(tmp_path / "ledger.db")).close()
+    assert not hermit.knocked
+    hermit.close()
+
+
+def test_a_note_comes_back_whole(tmp_path: Path):
+    notes = Notes(str(tmp_path / "notes"))
+    extent = Extent(5, 9, 80_000_000, -1, 1_700_000_000_000, "pack/ä", ((1, 2), (3, 4)), 17, 4_096)
+    claims = (Claim(7, b"one", 3, 99), Claim(8, b"", 0, 0))
+    made = [Note(PARTITION, extent, claims), Note(PARTITION, extent, ())]
+    for note in made:
+        notes.add(note)
+    assert list(notes.read()) == made
+    notes.clear()
+    assert list(notes.read()) == []
+    notes.close()
