@@ -1,0 +1,115 @@
+"""The janitor function: a round closes stale slots, applies retention, buries doomed topics."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from samsa.log.layout import Batch
+from samsa.log.stores import partition_prefix, slot_key
+from samsa.log.tokens import Token
+from samsa.ports import Partition, Topic
+from samsa.records import Record, build, read_header
+
+APP = Path(__file__).parents[2] / "functions" / "janitor" / "app.py"
+EVENT = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
+LONG_AGO = 1_000
+
+
+class Janitor:
+    def __init__(self, app: ModuleType) -> None:
+        self._app = app
+        self.broker = app.BROKER
+
+    def round(self) -> None:
+        assert self._app.handler(EVENT, None) == {}
+
+    def do(self, work: Any) -> Any:
+        return self._app.LOOP.run_until_complete(work)
+
+    def topic(self, **configs: str) -> Topic:
+        topic = Topic(f"letters-{uuid4()}", uuid4(), 1, LONG_AGO, configs)
+        assert self.do(self.broker.stores.ledger.create_topic(topic))
+        return topic
+
+    def append(self, partition: Partition) -> None:
+        data = bytearray(build([Record(0, LONG_AGO, None, b"dear sir")]))
+        batch = Batch(read_header(data), memoryview(data))
+        self.do(self.broker.log.append_once(partition, [batch]))
+
+    def head(self, partition: Partition) -> Any:
+        return self.do(self.broker.stores.ledger.head(partition))
+
+    def objects(self, partition: Partition) -> list[str]:
+        async def listed() -> list[str]:
+            return [
+                key async for key in self.broker.stores.objects.list(partition_prefix(partition))
+            ]
+
+        return self.do(listed())
+
+
+@pytest.fixture
+def janitor(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Janitor]:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    spec = importlib.util.spec_from_file_location("janitor_app", APP)
+    assert spec is not None
+    assert spec.loader is not None
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+    yield Janitor(app)
+    app.LOOP.run_until_complete(app.BROKER.stores.ledger.close())
+    app.LOOP.close()
+
+
+def test_a_slot_whose_writer_died_is_closed_with_filler(janitor: Janitor):
+    partition = Partition(janitor.topic(**{"retention.ms": "-1"}).id, 0)
+    token = str(Token(3, LONG_AGO, "dead"))
+    janitor.do(janitor.broker.stores.ledger.reserve(partition, token, 3))
+    assert janitor.head(partition).visible_end == 0
+    janitor.round()
+    head = janitor.head(partition)
+    assert (head.inflight, head.visible_end) == ({}, 3)
+    assert janitor.objects(partition) == [slot_key(partition, 0)]
+
+
+def test_a_writer_that_still_works_is_left_alone(janitor: Janitor):
+    partition = Partition(janitor.topic().id, 0)
+    token = str(Token(1, janitor.broker.stores.clock.now_ms(), "alive"))
+    janitor.do(janitor.broker.stores.ledger.reserve(partition, token, 1))
+    janitor.round()
+    assert token in janitor.head(partition).inflight
+
+
+def test_what_is_too_old_leaves_the_log_and_later_the_bucket(
+    janitor: Janitor, monkeypatch: pytest.MonkeyPatch
+):
+    partition = Partition(janitor.topic(**{"retention.ms": "1000"}).id, 0)
+    kept = Partition(janitor.topic(**{"retention.ms": "-1"}).id, 0)
+    for each in (partition, kept):
+        janitor.append(each)
+    janitor.round()
+    assert janitor.head(partition).log_start == 1
+    assert len(janitor.objects(partition)) == 1  # someone may be reading it
+    clock = janitor.broker.stores.clock
+    later = clock.now_ms() + janitor.broker.stores.limits.sweep_grace_ms + 1
+    monkeypatch.setattr(type(clock), "now_ms", lambda _: later)
+    janitor.round()
+    assert janitor.objects(partition) == []
+    assert (janitor.head(kept).log_start, len(janitor.objects(kept))) == (0, 1)
+
+
+def test_a_deleted_topic_is_buried(janitor: Janitor):
+    topic = janitor.topic()
+    partition = Partition(topic.id, 0)
+    janitor.append(partition)
+    assert janitor.do(janitor.broker.stores.ledger.delete_topic(topic))
+    assert janitor.objects(partition)
+    janitor.round()
+    assert janitor.objects(partition) == []
+    assert janitor.do(janitor.broker.stores.ledger.doomed_topics()) == []
