@@ -34,6 +34,7 @@ def note(event):
 def connect(query):
     if "raise" in query:
         raise RuntimeError("asked to")
+    time.sleep(float(query.get("sleep", 0)))
     return {"statusCode": int(query.get("status", 200)), "body": query.get("body", "")}
 
 

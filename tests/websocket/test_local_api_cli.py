@@ -1,0 +1,115 @@
+"""`samsa local-api` as a command: where it listens, how it ends, what it says when it cannot."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support.broker import SAMSA
+from support.local_api import ask
+from support.waiting import eventually
+from websockets.asyncio.client import connect
+
+FUNCTIONS = Path(__file__).with_name("functions")
+STORES = ["--ledger", "dynamodb://samsa?endpoint=http://127.0.0.1:1", "--objects", "s3://samsa"]
+URL = re.compile(r"ws://127\.0\.0\.1:\d+/\S+")
+
+
+@contextmanager
+def local_api(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    command = [str(SAMSA), "local-api", "--port", "0", *STORES, "--functions", str(FUNCTIONS)]
+    out, log = folder / "stdout", folder / "stderr"
+    with out.open("wb") as stdout, log.open("wb") as stderr:
+        process = subprocess.Popen(
+            [*command, *options],
+            stdout=stdout,
+            stderr=stderr,
+            env={**os.environ, "EVENTS": str(folder / "events")},
+        )
+    try:
+        yield process, eventually(lambda: URL.search(out.read_text()), 20)[0]
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def asked(url: str, text: str) -> str:
+    async with connect(url) as client:
+        return await ask(client, text)
+
+
+def gone(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_it_serves_and_ends_with_its_functions_on_sigterm(tmp_path: Path):
+    with local_api(tmp_path, "--stage", "dev") as (process, url):
+        assert url.endswith("/dev")
+        function = int(asyncio.run(asked(url, "pid")))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert gone(function)
+    assert "Traceback" not in (tmp_path / "stderr").read_text()
+
+
+@pytest.mark.skipif(os.uname().sysname != "Linux", reason="only Linux ends children with a parent")
+def test_killed_it_leaves_no_frozen_function_behind(tmp_path: Path):
+    with local_api(tmp_path) as (process, url):
+        function = int(asyncio.run(asked(url, "pid")))
+        process.kill()
+        process.wait()
+        assert eventually(lambda: gone(function))
+
+
+def test_limits_come_from_options(tmp_path: Path):
+    with local_api(tmp_path, "--integration-timeout", "2") as (_, url):
+        assert "timed out" in asyncio.run(asked(url, "sleep 20"))
+
+
+def test_chaos_comes_from_options(tmp_path: Path):
+    with (
+        local_api(tmp_path, "--chaos-kill", "1") as (_, url),
+        pytest.raises(Exception, match="HTTP 502"),
+    ):
+        asyncio.run(asked(f"{url}?sleep=5", "echo never"))
+
+
+def failing(*options: str, **variables: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    done = subprocess.run(
+        [str(SAMSA), "local-api", *STORES, *options],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**kept, **variables},
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = failing("--port", port, "--functions", str(FUNCTIONS))
+    assert f"port {port} on 127.0.0.1 is taken" in said
+
+
+def test_a_folder_without_functions_is_named(tmp_path: Path):
+    assert f"{tmp_path} holds no gateway/app.py" in failing("--functions", str(tmp_path))
+
+
+def test_signing_without_credentials_says_what_is_missing():
+    said = failing("--sign", "--port", "0", "--functions", str(FUNCTIONS))
+    assert "--sign needs AWS_ACCESS_KEY_ID in the environment" in said
+
+
+def test_functions_have_no_stores_on_one_machine():
+    assert "is not dynamodb://NAME" in failing("--ledger", "sqlite:///ledger.db")
