@@ -62,7 +62,7 @@ class Site:
         await self.join()
         await self.join()
         row = sync_group.REQUEST(group_id=GROUP, generation_id=1, member_id=self.member_id)
-        synced, cost = await self.spent(ApiKey.SYNC_GROUP, 5, row)
+        synced, cost = await self.spent(ApiKey.SYNC_GROUP, 4, row)
         assert (synced.error_code, cost) == (ErrorCode.NONE, WRITE)
 
     async def beat(self) -> dict[str, int]:

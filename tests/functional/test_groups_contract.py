@@ -36,35 +36,46 @@ async def test_an_unknown_group_has_neither_state_nor_offsets(groups: Groups):
 
 
 async def test_a_state_is_stored_after_the_version_it_came_from(groups: Groups):
-    assert await groups.put_group("family", b"one", 0)
-    assert await groups.put_group("family", b"two", 1)
+    assert await groups.put_group("family", GroupItem(1, b"one"), 0)
+    assert await groups.put_group("family", GroupItem(2, b"two"), 1)
     assert await groups.group("family") == GroupItem(2, b"two")
 
 
 @pytest.mark.parametrize("after", [0, 2])
 async def test_a_state_from_another_version_is_refused(groups: Groups, after: int):
-    await groups.put_group("family", b"one", 0)
-    assert not await groups.put_group("family", b"other", after)
+    await groups.put_group("family", GroupItem(1, b"one"), 0)
+    assert not await groups.put_group("family", GroupItem(after + 1, b"other"), after)
     assert await groups.group("family") == GroupItem(1, b"one")
 
 
 async def test_a_state_after_a_version_that_never_was_is_refused(groups: Groups):
-    assert not await groups.put_group("family", b"one", 1)
+    assert not await groups.put_group("family", GroupItem(2, b"one"), 1)
     assert await groups.group("family") is None
 
 
 @pytest.mark.parametrize("after", [0, 1])
 async def test_a_put_that_is_repeated_succeeds_again(groups: Groups, after: int):
     for version in range(after + 1):
-        assert await groups.put_group("family", b"state", version)
-    assert await groups.put_group("family", b"state", after)
+        assert await groups.put_group("family", GroupItem(version + 1, b"state"), version)
+    assert await groups.put_group("family", GroupItem(after + 1, b"state"), after)
     assert await groups.group("family") == GroupItem(after + 1, b"state")
 
 
 async def test_a_state_of_300_kilobytes_comes_back(groups: Groups):
     state = bytes(range(256)) * 1200
-    assert await groups.put_group("family", state, 0)
+    assert await groups.put_group("family", GroupItem(1, state), 0)
     assert await groups.group("family") == GroupItem(1, state)
+
+
+async def test_who_knows_the_version_may_be_spared_the_state(groups: Groups):
+    await groups.put_group("family", GroupItem(2**61, b"one"), 0)
+    known = await groups.group("family", 2**61)
+    assert known is not None
+    assert (known.version, known.state) in [(2**61, b""), (2**61, b"one")]
+    assert await groups.group("family", 7) == GroupItem(2**61, b"one")
+    await groups.put_group("family", GroupItem(2**61 + 1, b"two"), 2**61)
+    assert await groups.group("family", 2**61) == GroupItem(2**61 + 1, b"two")
+    assert await groups.group("nobody", 7) is None
 
 
 async def test_offsets_come_back_as_they_were_committed(groups: Groups):
@@ -135,15 +146,15 @@ async def test_an_expired_offset_is_not_returned(groups: Groups):
 
 
 async def test_groups_are_listed_whether_they_have_state_or_offsets(groups: Groups):
-    await groups.put_group("with-state", b"state", 0)
+    await groups.put_group("with-state", GroupItem(1, b"state"), 0)
     await groups.commit("with-offsets", -1, {LETTERS: committed(1)})
-    await groups.put_group("with-both", b"state", 0)
+    await groups.put_group("with-both", GroupItem(1, b"state"), 0)
     await groups.commit("with-both", 1, {LETTERS: committed(1)})
     assert await groups.group_ids() == ["with-both", "with-offsets", "with-state"]
 
 
 async def test_a_deleted_group_is_gone_with_its_offsets(groups: Groups):
-    await groups.put_group("family", b"state", 0)
+    await groups.put_group("family", GroupItem(1, b"state"), 0)
     await groups.commit("family", 1, {LETTERS: committed(1), PARCELS: committed(1)})
     await groups.commit("other", 1, {LETTERS: committed(1)})
     assert await groups.delete_group("family", 1)
@@ -154,8 +165,8 @@ async def test_a_deleted_group_is_gone_with_its_offsets(groups: Groups):
 
 
 async def test_a_group_that_moved_on_is_not_deleted(groups: Groups):
-    await groups.put_group("family", b"one", 0)
-    await groups.put_group("family", b"two", 1)
+    await groups.put_group("family", GroupItem(1, b"one"), 0)
+    await groups.put_group("family", GroupItem(2, b"two"), 1)
     await groups.commit("family", 1, {LETTERS: committed(1)})
     assert not await groups.delete_group("family", 1)
     assert not await groups.delete_group("family", 0)
@@ -171,16 +182,16 @@ async def test_offsets_without_a_group_are_deleted_too(groups: Groups):
 
 
 async def test_a_group_of_a_deleted_ones_name_starts_anew(groups: Groups):
-    await groups.put_group("family", b"state", 0)
+    await groups.put_group("family", GroupItem(1, b"state"), 0)
     await groups.commit("family", 9, {LETTERS: committed(1)})
     await groups.delete_group("family", 1)
-    assert await groups.put_group("family", b"new", 0)
+    assert await groups.put_group("family", GroupItem(1, b"new"), 0)
     assert await groups.commit("family", 1, {LETTERS: committed(2)})
     assert await groups.group_ids() == ["family"]
 
 
 async def test_a_group_of_250_topics_is_deleted_whole(groups: Groups):
-    await groups.put_group("family", b"state", 0)
+    await groups.put_group("family", GroupItem(1, b"state"), 0)
     await groups.commit("family", 1, {(f"topic-{n}", 0): committed(n) for n in range(250)})
     assert len(await groups.offsets("family", NOW)) == 250
     assert await groups.delete_group("family", 1)
@@ -209,7 +220,7 @@ async def test_only_offsets_committed_before_a_time_are_deleted(groups: Groups):
 async def test_a_forgotten_topic_goes_from_every_group_but_for_younger_commits(groups: Groups):
     old, young = committed(1, at=NOW - 1), committed(2, at=NOW)
     for group in ("one", "two"):
-        await groups.put_group(group, b"state", 0)
+        await groups.put_group(group, GroupItem(1, b"state"), 0)
         await groups.commit(group, 1, {("a", 0): old, ("a", 1): young, ("ab", 0): old})
     await groups.commit("three", -1, {("a", 3): old})
     await groups.forget_topic("a", NOW)
@@ -220,7 +231,7 @@ async def test_a_forgotten_topic_goes_from_every_group_but_for_younger_commits(g
 
 @pytest.mark.parametrize("name", ["", "a/b#c d", "ü" * 200, "g" * 32_000])
 async def test_a_group_may_have_any_name(groups: Groups, name: str):
-    await groups.put_group(name, b"state", 0)
+    await groups.put_group(name, GroupItem(1, b"state"), 0)
     await groups.commit(name, 1, {LETTERS: committed(1)})
     assert await groups.group_ids() == [name]
     assert await groups.group(name) == GroupItem(1, b"state")

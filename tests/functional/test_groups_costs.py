@@ -8,6 +8,7 @@ from functional.groups_given import NOW, committed
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.dynamodb_groups import DynamoGroups
+from samsa.ports import GroupItem
 
 ONE = {("letters", 0): committed(1)}
 CHUNK = {("letters", n): committed(1) for n in range(32)}
@@ -32,7 +33,7 @@ async def cost(groups: DynamoGroups, method: str, *arguments: object) -> Counter
     ("method", "arguments", "requests"),
     [
         ("group", (), {"GetItem": 1}),
-        ("put_group", (b"state", 1), {"PutItem": 1}),
+        ("put_group", (GroupItem(2, b"state"), 1), {"PutItem": 1}),
         ("commit", (1, ONE), {"UpdateItem": 1}),
         ("commit", (1, CHUNK), {"UpdateItem": 1}),
         ("commit", (1, MANY), {"TransactWriteItems": 1}),
@@ -49,7 +50,7 @@ async def test_a_call_costs_what_it_is_said_to(
     requests: dict[str, int],
 ):
     group = request.node.name
-    await groups.put_group(group, b"state", 0)
+    await groups.put_group(group, GroupItem(1, b"state"), 0)
     await groups.commit(group, 1, ONE)
     assert await cost(groups, method, group, *arguments) == requests
 

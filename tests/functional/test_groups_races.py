@@ -10,7 +10,7 @@ import pytest
 from functional.groups_given import NOW, committed, open_groups
 from functional.racers import Race, race_of_processes, race_of_tasks
 
-from samsa.ports import Groups, Ledger
+from samsa.ports import GroupItem, Groups, Ledger
 
 RACERS = 24
 
@@ -47,7 +47,9 @@ async def track(
 async def test_of_many_states_after_one_version_exactly_one_is_stored(track: Track):
     for after in range(5):
         states = [f"{after} {racer}".encode() for racer in range(RACERS)]
-        stored = await track.race([("put_group", "family", state, after) for state in states])
+        stored = await track.race(
+            [("put_group", "family", GroupItem(after + 1, state), after) for state in states]
+        )
         assert sum(stored) == 1
         assert await track.groups.group("family") == (after + 1, states[stored.index(True)])
 
@@ -55,10 +57,10 @@ async def test_of_many_states_after_one_version_exactly_one_is_stored(track: Tra
 async def test_of_a_put_and_a_delete_of_one_version_exactly_one_succeeds(track: Track):
     for round_ in range(8):
         group = f"family-{round_}"
-        await track.groups.put_group(group, b"state", 0)
+        await track.groups.put_group(group, GroupItem(1, b"state"), 0)
         await track.groups.commit(group, 1, {("letters", 0): committed(1)})
         put, deleted = await track.race(
-            [("put_group", group, b"next", 1), ("delete_group", group, 1)]
+            [("put_group", group, GroupItem(2, b"next"), 1), ("delete_group", group, 1)]
         )
         assert put != deleted
         assert bool(await track.groups.offsets(group, NOW)) == put

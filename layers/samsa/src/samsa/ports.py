@@ -293,12 +293,15 @@ class Groups(Protocol):
 
     calls: dict[str, int]
 
-    async def group(self, group_id: str) -> GroupItem | None: ...
+    async def group(self, group_id: str, known: int = 0) -> GroupItem | None:
+        """Without the state (empty) where that is cheaper and the version is the `known` one."""
+        ...
 
-    async def put_group(self, group_id: str, state: bytes, after: int) -> bool:
-        """Store `state` as version `after + 1` if the item's version is `after` (0: there is none).
+    async def put_group(self, group_id: str, item: GroupItem, after: int) -> bool:
+        """Store the item if the version that is there is `after` (0: there is none).
 
-        False if it was another version. Repeating a put that succeeded answers True.
+        False if it was another one. Repeating a put that succeeded answers True. The caller sees to
+        it that no version is ever used twice, not even by a group that was deleted and made anew.
         """
         ...
 

@@ -47,25 +47,24 @@ class DynamoGroups(TableCalls):
     """Over the table of a DynamoLedger, whose client and threads it shares."""
 
     @counted
-    async def group(self, group_id: str) -> GroupItem | None:
+    async def group(self, group_id: str, known: int = 0) -> GroupItem | None:  # noqa: ARG002
         item = await self.table.get(state_key(group_id))
         return read_group(item) if item else None
 
     @counted
-    async def put_group(self, group_id: str, state: bytes, after: int) -> bool:
-        wanted = GroupItem(after + 1, state)
-        item = state_item(group_id, wanted)
+    async def put_group(self, group_id: str, item: GroupItem, after: int) -> bool:
+        stored = state_item(group_id, item)
         try:
             if after == 0:
                 await self.table.transact(
-                    [self._write("Put", version_is(0), Item=item), self._naming(group_id)]
+                    [self._write("Put", version_is(0), Item=stored), self._naming(group_id)]
                 )
             else:
-                await self.table.call("put_item", Item=item, **version_is(after).parameters())
+                await self.table.call("put_item", Item=stored, **version_is(after).parameters())
         except ConditionFailed:
             # Our own write, if an earlier try went through and its answer was lost.
             there = await self.table.get(state_key(group_id))
-            return there is not None and read_group(there) == wanted
+            return there is not None and read_group(there) == item
         return True
 
     def _naming(self, group_id: str) -> Item:

@@ -3,8 +3,9 @@ compare-and-swap, wakes whoever may go on, and parks whoever must wait.
 
 Any process may serve any group. In one process the requests of a group take turns, so that only
 processes race; who loses steps again on what the winner left. A group is kept in memory as it was
-last stored, and taken apart again only if the item has changed: every step still reads the item,
-which is how processes know of one another, and a step that changes nothing writes nothing.
+last stored, and read again only if its version has changed: every step still asks for that, which
+is how processes know of one another. A step that changes nothing writes nothing, and most
+heartbeats are such steps: they are noted here, and written with the first that must be written.
 
 A parked request looks again when it is woken, when something in the group falls due, and in any
 case now and then: a lost wake-up costs only that delay. One whose client goes away is dropped; its
@@ -15,12 +16,14 @@ member's id: nobody will come back for that one, and it leaves at once.
 import asyncio
 import uuid
 from collections import OrderedDict
+from zlib import crc32
 
 from samsa.groups import (
     Answer,
     ConsumerGroup,
     ConsumerHeartbeat,
     Group,
+    Heartbeat,
     Join,
     Leave,
     Leaving,
@@ -37,7 +40,7 @@ from samsa.groups import (
 from samsa.groups.classic import fresh_id
 from samsa.log.background import Background
 from samsa.log.stores import Stores
-from samsa.ports import GroupItem, GroupKey, Groups, Unavailable
+from samsa.ports import GroupItem, GroupKey, Groups, Misconfigured, Unavailable
 
 from .known_topics import KnownTopics
 
@@ -49,23 +52,19 @@ TRIES = 50
 
 
 class Seat:
-    """What a process has of one group: whose turn it is, and the group as it was last stored."""
+    """What a process has of one group: whose turn it is, the group as it was last stored, and whom
+    it has heard since. What their heartbeats prolong is written with the next write."""
 
-    __slots__ = ("_group", "_item", "turn")
+    __slots__ = ("group", "heard", "turn", "version")
 
     def __init__(self) -> None:
         self.turn = asyncio.Lock()
-        self._item: GroupItem | None = None
-        self._group: Group | None = None
+        self.version = 0
+        self.group: Group | None = None
+        self.heard: dict[str, int] = {}
 
-    def read(self, item: GroupItem | None) -> Group | None:
-        # By its bytes too: a group that was deleted and made anew has low versions again.
-        if item != self._item:
-            self.keep(item, unpack(item.state) if item else None)
-        return self._group
-
-    def keep(self, item: GroupItem | None, group: Group | None) -> None:
-        self._item, self._group = item, group
+    def keep(self, version: int, group: Group | None) -> None:
+        self.version, self.group = version, group
 
 
 class Coordinator:
@@ -114,34 +113,44 @@ class Coordinator:
 
     async def look(self, group_id: str) -> tuple[Group | None, int]:
         """The group as it is now, and the version that is stored (0: there is none)."""
-        item = await self._stores.insist(self.groups.group, group_id)
-        group = self._seat(group_id).read(item)
+        group, version = await self._load(group_id, self._seat(group_id))
         if group is not None:
             group = expire(group, self._stores.clock.now_ms(), self.settings)
-        return group, item.version if item else 0
+        return group, version
 
     async def tidy(self, group_id: str) -> tuple[Group | None, int]:
         """As `look`, and what was overdue is stored: nobody may have touched the group for long."""
         seat = self._seat(group_id)
         async with seat.turn:
-            item = await self._stores.insist(self.groups.group, group_id)
-            group = seat.read(item)
-            if item is None or group is None:
+            group, version = await self._load(group_id, seat)
+            if group is None:
                 return None, 0
             after = expire(group, self._stores.clock.now_ms(), self.settings)
-            if after is group or not await self._store(group_id, seat, item, after):
-                return after, item.version
-            return after, item.version + 1
+            if after is not group:
+                await self._store(group_id, seat, version, after)
+            return after, seat.version
+
+    async def _load(self, group_id: str, seat: Seat) -> tuple[Group | None, int]:
+        group, version = seat.group, seat.version
+        item = await self._stores.insist(self.groups.group, group_id, version)
+        if item is None:
+            group, version = None, 0
+        elif item.version != version:
+            group, version = unpack(item.state), item.version
+        seat.keep(version, group)
+        return group, version
 
     async def _step(self, group_id: str, request: Request) -> Answer:
-        seat = self._seat(group_id)
+        seat, clock = self._seat(group_id), self._stores.clock
         async with seat.turn:
             for _ in range(TRIES):
-                item = await self._stores.insist(self.groups.group, group_id)
-                group = seat.read(item)
+                group, version = await self._load(group_id, seat)
                 asked = await self._informed(group, request)
-                taken = step(group, asked, self._stores.clock.now_ms(), self.settings)
-                if taken.group is group or await self._store(group_id, seat, item, taken.group):
+                taken = step(group, asked, clock.now_ms(), self.settings, seat.heard)
+                if taken.group is group:
+                    _hear(seat, asked, taken.answer, clock.now_ms())
+                    return taken.answer
+                if await self._store(group_id, seat, version, taken.group):
                     if taken.wake:
                         self._stores.wakeups.wake(GroupKey(group_id), taken.wake)
                     return taken.answer
@@ -158,16 +167,30 @@ class Coordinator:
             return request._replace(known=known.topics, matches=matches)
         return request
 
-    async def _store(
-        self, group_id: str, seat: Seat, before: GroupItem | None, after: Group | None
-    ) -> bool:
+    async def _store(self, group_id: str, seat: Seat, before: int, after: Group | None) -> bool:
         assert after is not None
-        version = before.version if before else 0
-        state = pack(after)
-        stored = await self._stores.insist(self.groups.put_group, group_id, state, version)
+        item = GroupItem(before + 1 if before else self._first_version(), pack(after))
+        stored = await self._put(group_id, item, before)
         if stored:
-            seat.keep(GroupItem(version + 1, state), after)
+            seat.keep(item.version, after)
+            seat.heard.clear()
         return stored
+
+    async def _put(self, group_id: str, item: GroupItem, after: int) -> bool:
+        try:
+            return await self.groups.put_group(group_id, item, after)
+        except Misconfigured:
+            raise
+        except Unavailable:
+            if await self._stores.insist(self.groups.put_group, group_id, item, after):
+                return True
+        # It may have been stored and answered by what came after it: a second step would not know
+        # what the first one had to tell.
+        raise Unavailable(f"group {group_id!r}: nobody knows whether it was stored")
+
+    def _first_version(self) -> int:
+        """Of a group that is new: one that no group of its name has had."""
+        return self._stores.clock.now_ms() << 20 | crc32(self._stores.nonce().encode()) & 0xFFFFF
 
     def _seat(self, group_id: str) -> Seat:
         seat = self._seats.get(group_id)
@@ -186,3 +209,8 @@ def _subscribes(request: ConsumerHeartbeat | Join) -> bool:
     if isinstance(request, Join):
         return not request.again
     return request.topics is not None or request.pattern is not None
+
+
+def _hear(seat: Seat, request: Request, answer: Answer, now_ms: int) -> None:
+    if isinstance(request, Heartbeat | ConsumerHeartbeat) and getattr(answer, "error", 1) is None:
+        seat.heard[request.member_id] = now_ms
