@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from samsa.cli.up import _explain, _fail, _port, _positive, _seconds
+from samsa.cli.up import _explain, _fail, _port, _positive, _run, _seconds
 from samsa.server.logs import set_up
 
 CHECKOUT = Path(__file__).parents[5]
@@ -106,7 +106,7 @@ def run(given: argparse.Namespace) -> int:
         return _fail(f"{error}; try: pip install 'samsa-broker[local-api]'")
     try:
         settings = _settings(given, app)
-        asyncio.run(_serve(settings, app))
+        _run(_serve(settings, app))
     except KeyError as error:
         return _fail(f"--sign needs {error.args[0]} in the environment")
     except OSError as error:

@@ -21,6 +21,8 @@ from typing import Any
 
 from .limits import Limits
 
+CHANNEL_BYTES = 1024 * 1024
+
 
 class FunctionFailed(Exception):
     """It raised, died, or ran out of time: there is no answer."""
@@ -59,7 +61,7 @@ class Environment:
                 pass_fds=[theirs.fileno()],
                 env=_variables(function),
             )  # fmt: skip
-        environment = cls(process, *await asyncio.open_connection(sock=ours))
+        environment = cls(process, *await asyncio.open_connection(sock=ours, limit=CHANNEL_BYTES))
         try:
             await environment._answer(limits.init_s)
         except BaseException:

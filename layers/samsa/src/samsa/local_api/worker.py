@@ -48,7 +48,7 @@ def main(fd: str, folder: str, handler_name: str) -> None:
         except Exception as error:
             _write(stream, _error(error))
             return
-        _write(stream, {"ready": True})
+        _write(stream, _json(ready=True))
         while (asked := _read(stream)) is not None:
             _write(stream, answer(handler, asked))
 
@@ -60,18 +60,21 @@ def load(folder: str, handler_name: str) -> Handler:
     return handler
 
 
-def answer(handler: Handler, asked: dict[str, Any]) -> dict[str, Any]:
+def answer(handler: Handler, asked: dict[str, Any]) -> bytes:
     try:
         result = handler(asked["event"], Context(**asked["context"]))
-        json.dumps(result)  # Lambda, too, calls what is no JSON the function's error
+        return _json(result=result)  # Lambda, too, calls what is no JSON the function's error
     except Exception as error:
         return _error(error)
-    return {"result": result}
 
 
-def _error(error: Exception) -> dict[str, Any]:
+def _error(error: Exception) -> bytes:
     traceback.print_exception(error)
-    return {"error": f"{type(error).__name__}: {error}"}
+    return _json(error=f"{type(error).__name__}: {error}")
+
+
+def _json(**said: Any) -> bytes:
+    return json.dumps(said).encode()
 
 
 def _read(stream: Any) -> dict[str, Any] | None:
@@ -82,8 +85,7 @@ def _read(stream: Any) -> dict[str, Any] | None:
     return asked
 
 
-def _write(stream: Any, said: dict[str, Any]) -> None:
-    text = json.dumps(said).encode()
+def _write(stream: Any, text: bytes) -> None:
     stream.write(len(text).to_bytes(4, "big") + text)
     stream.flush()
 
