@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run
 DEV_STAMP := $(VENV)/.dev
+SAM := $(VENV)/sam/bin/sam
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench clean
+.PHONY: help setup run test check format bench bundle deploy clean
 
 help: ## List what there is to make
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +19,7 @@ $(BIN)/python:
 
 $(RUN_STAMP): pyproject.toml | $(BIN)/python
 	@echo "Installing Samsa into $(VENV) (once) ..."
-	@$(PIP) '.[aws]'
+	@$(PIP) '.[aws,local-api]'
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(BIN)/python
@@ -46,5 +47,18 @@ format: $(DEV_STAMP) ## Format and mend what ruff can
 bench: $(DEV_STAMP) ## Side by side with Apache Kafka
 	$(BIN)/python benchmarks/side_by_side.py $(ARGS)
 
+# In an environment of its own: its pins do not agree with those of the tests.
+$(SAM):
+	@echo "Installing the AWS SAM command line into $(VENV)/sam (once) ..."
+	@$(PYTHON) -m venv $(VENV)/sam
+	@$(VENV)/sam/bin/python -m pip install --quiet --disable-pip-version-check aws-sam-cli==1.170.0
+
+bundle: $(BIN)/python $(SAM) ## Check and build what runs on AWS (no Docker)
+	$(SAM) validate --lint
+	PYTHON=$(CURDIR)/$(BIN)/python $(SAM) build $(ARGS)
+
+deploy: bundle ## Deploy it (DEPLOY="--config-env prod" for production)
+	$(SAM) deploy $(DEPLOY)
+
 clean: ## Remove what was made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .aws-sam build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
