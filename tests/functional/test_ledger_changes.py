@@ -14,6 +14,7 @@ from functional.racers import race_of_tasks
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.table import Table
+from samsa.local.sqlite import SqliteLedger
 from samsa.ports import Bound, Ledger, Partition, Topic, Unavailable, UnknownPartition
 
 
@@ -103,6 +104,16 @@ async def test_producers_are_listed_until_they_may_be_forgotten(ledger: Ledger):
     assert await ledger.producers(here, 0) == {7: Bound(1, b"seven"), 4000: Bound(2, b"second")}
     assert await ledger.producers(here, 70_000) == {4000: Bound(2, b"second")}
     assert await ledger.producers(here, 90_000) == {}
+
+
+async def test_producers_whose_time_is_up_are_forgotten_and_no_others(ledger: Ledger):
+    here = await a_partition(ledger)
+    await ledger.bind(here, 7, b"seven", 0, 60_000)
+    await ledger.bind(here, 4000, b"first", 0, 90_000)
+    gone = await ledger.forget_producers(60_000)
+    assert gone == (1 if isinstance(ledger, SqliteLedger) else 0)  # DynamoDB does it in its time
+    assert await ledger.producer(here, 4000) == Bound(1, b"first")
+    assert (await ledger.producer(here, 7) is None) == bool(gone)
 
 
 @pytest.fixture

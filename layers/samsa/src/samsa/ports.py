@@ -207,6 +207,11 @@ class Ledger(Protocol):
         """Remove every item of a doomed topic, the doom last. Its objects are gone already."""
         ...
 
+    async def forget_producers(self, now_ms: int) -> int:
+        """Remove what `bind` said may be forgotten by now; how many. 0 where a store does so by
+        itself."""
+        ...
+
     async def next_producer_ids(self, count: int) -> int:
         """Take `count` producer ids; the first of them."""
         ...

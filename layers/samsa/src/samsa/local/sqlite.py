@@ -425,6 +425,11 @@ class SqliteLedger:
             execute("DELETE FROM doomed WHERE id=?", (topic.id.bytes,))
 
     @ledger_call
+    def forget_producers(self, now_ms: int) -> int:
+        with self._write() as execute:
+            return execute("DELETE FROM producers WHERE expires_at <= ?", (now_ms,)).rowcount
+
+    @ledger_call
     def next_producer_ids(self, count: int) -> int:
         with self._write() as execute:
             row = execute(

@@ -35,6 +35,7 @@ async def tend(broker: Broker) -> None:
         await forget_offsets(broker, topic)
         await broker.log.retainer.bury(topic)
         event(log, logging.INFO, "topic buried", topic=topic.name, id=topic.id)
+    await broker.stores.ledger.forget_producers(broker.stores.clock.now_ms())
     gone = await forget_expired(broker)
     if gone:
         event(log, logging.INFO, "empty groups forgotten", groups=gone)
