@@ -57,6 +57,22 @@ def test_a_fetch_at_the_end_is_parked_with_its_empty_answer(cluster: Cluster, re
     assert set(head_of(cluster).watchers) == {reader.connection_id}
 
 
+def test_behind_a_slot_whose_writer_is_gone_a_fetch_is_parked_no_longer_than_the_slot_stays_open(
+    cluster: Cluster, reader: Client, writer: Client
+):
+    """Nobody would wake it: only who looks closes the slot."""
+    ledger, loop = cluster.first._parts.ledger, cluster.first._loop
+    topic = loop.run_until_complete(ledger.topic(TOPIC))
+    assert topic
+    token = f"1.{cluster.clock.now_ms()}.gone"
+    loop.run_until_complete(ledger.reserve(Partition(topic.id, 0), token, 1))
+    write(writer, b"behind it")
+    parked = park(reader, 0)
+    assert 10_000 < parked.good_ms < 16_000
+    cluster.clock.ahead_ms += parked.good_ms
+    assert read(reader) == [b"behind it"]
+
+
 def test_a_fetch_that_may_not_wait_is_not_parked(cluster: Cluster, reader: Client):
     assert isinstance(look(reader, 0), Reply)
     assert head_of(cluster).watchers == {}

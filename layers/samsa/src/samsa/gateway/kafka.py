@@ -28,6 +28,9 @@ NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
 MOST_S = 20.0
 """For appends: then the client is told that nothing is known, before API Gateway tells the shim."""
 
+LOOK_AFTER_MS = 500
+"""After a slot has become stale."""
+
 
 class Kafka:
     def __init__(self, parts: Assembly, good_ms: int) -> None:
@@ -88,10 +91,17 @@ class Kafka:
         if any(piece for t in row.responses for p in t.partitions for piece in p.records):
             return self._parked(visit, parking)  # less than min_bytes: it comes again for the rest
         frame = b"".join(frame_of(request, row))
-        # What is not watched is not waked: then nothing may be answered without asking.
-        good_ms = self._good_ms if watched and visit.watched >= set(parking.awaited) else 0
-        text = self._parked(visit, parking, frame, good_ms)
+        all_watched = watched and visit.watched >= set(parking.awaited)
+        text = self._parked(visit, parking, frame, self._good_for(visit) if all_watched else 0)
         return text if fits(text) else self._parked(visit, parking)
+
+    def _good_for(self, visit: Visit) -> int:
+        """Not longer than an open slot may stay open: its writer may be gone, and wake nobody."""
+        if not visit.open_since_ms:
+            return self._good_ms
+        stale_at = min(visit.open_since_ms) + self._parts.broker.stores.limits.fence_after_ms
+        left = stale_at + LOOK_AFTER_MS - self._parts.clock.now_ms()
+        return min(max(left, LOOK_AFTER_MS), self._good_ms)
 
     async def _have_remembered(self, visit: Visit) -> bool:
         try:

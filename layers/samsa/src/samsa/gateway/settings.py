@@ -29,7 +29,7 @@ class Settings:
     """Where @connections is, if not where the event says that it came from."""
     default_partitions: int = 1
     auto_create_topics: bool = True
-    good_ms: int = 150_000
+    good_ms: int = 120_000
     """How long the shim may answer an idle consumer by itself: what a lost wake-up can cost."""
     initial_rebalance_delay_ms: int = 3_000
 
@@ -45,6 +45,6 @@ class Settings:
             environment.get("SAMSA_CONNECTIONS") or None,
             int(environment.get("SAMSA_DEFAULT_PARTITIONS") or 1),
             environment.get("SAMSA_AUTO_CREATE_TOPICS", "true").lower() != "false",
-            int(environment.get("SAMSA_PARKED_GOOD_MS") or 150_000),
+            int(environment.get("SAMSA_PARKED_GOOD_MS") or 120_000),
             int(environment.get("SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS") or 3_000),
         )

@@ -19,6 +19,7 @@ from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.heads import FORGOTTEN_AT_ONCE
 from samsa.envelope import Wake, encode
 from samsa.log.stores import Stores
+from samsa.log.tokens import Token
 from samsa.log.watch import Watches
 from samsa.ports import (
     Awaited,
@@ -123,6 +124,7 @@ class ConnectionWatches(Watches):
         if partition in visit.watched:
             return False
         expires_at = self._ports.clock.now_ms() + self._watch_ms
-        await self._ports.ledger.watch(partition, visit.connection_id, expires_at)
+        head = await self._ports.ledger.watch(partition, visit.connection_id, expires_at)
         visit.watched.add(partition)
+        visit.open_since_ms += [Token.parse(token).opened_at for token in head.inflight]
         return True
