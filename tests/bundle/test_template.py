@@ -1,15 +1,18 @@
 """The template is closed by default: who may do what, and who may come in."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.template import read_template
 
+import samsa.aws
 from samsa.aws.new_table import _table
 
 TEMPLATE = read_template()
 RESOURCES: dict[str, dict[str, Any]] = TEMPLATE["Resources"]
+LEDGER = Path(samsa.aws.__file__).parent
 KEY_PREFIX = re.compile(r"\$\{Bucket\.Arn\}/[a-z]+/\*")
 CONNECTION = re.compile(r"arn:[^*]*:\$\{WebSocketApi\}/live/POST/@connections/\*")
 
@@ -164,3 +167,18 @@ def test_every_alarm_watches_something_of_the_stack():
     assert watched == {"GatewayFunction", "JanitorFunction", "Table", "WebSocketApi"}
     for properties in alarms.values():
         assert properties["AlarmActions"]
+
+
+def test_functions_may_call_of_dynamodb_what_the_ledger_calls_and_no_more():
+    source = "".join(file.read_text() for file in LEDGER.glob("*.py"))
+    methods = set(
+        re.findall(r'"((?:get|put|update|delete|batch_\w+|transact_\w+)_items?|query)"', source)
+    )
+    called = {"dynamodb:" + "".join(map(str.capitalize, name.split("_"))) for name in methods}
+    # A transaction asks for the rights of its parts.
+    assert "dynamodb:TransactWriteItems" in called
+    assert "ConditionCheck" in source
+    needed = called - {"dynamodb:TransactWriteItems"} | {"dynamodb:ConditionCheckItem"}
+    for role, sid, statement in allowed():
+        if sid == "Ledger":
+            assert set(statement["Action"]) == needed, role

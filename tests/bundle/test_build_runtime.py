@@ -1,0 +1,114 @@
+"""What was built runs: in a fresh process, by Lambda's own runtime client, with nothing but the
+function's folder and the layer on its path. No boto3: Lambda has one, but nobody waits for it."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundle.given_gateway import EVENTS, row_of
+from support.builds import cache, locked, run
+from support.runtime_api import RuntimeApi, runtime_api
+from support.sam import ROOT
+
+from samsa.envelope import Reply, decode
+from samsa.wire.apis import APIS, ApiKey
+
+CLIENT = "awslambdaric==4.2.2"
+
+
+@pytest.fixture(scope="session")
+def client() -> Path:
+    """A Python that has Lambda's runtime client and nothing else."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    home = cache() / f"{CLIENT.replace('==', '-')}-py{version}"
+    done = home / "done"
+    with locked(home.with_suffix(".lock")):
+        if not done.exists():
+            run([sys.executable, "-m", "venv", "--clear", str(home)], cache())
+            run([str(home / "bin" / "python"), "-m", "pip", "install", "-q", CLIENT], cache())
+            done.touch()
+    return home / "bin" / "python"
+
+
+@pytest.fixture(scope="session")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `sam build` makes them, but for the machine and the Python that run this test."""
+    folder = tmp_path_factory.mktemp("artifacts")
+    here = {
+        **os.environ,
+        "ARCH": platform.machine(),
+        "PYTHON": sys.executable,
+        "PYTHON_VERSION": f"{sys.version_info.major}.{sys.version_info.minor}",
+    }
+    for source, target in (
+        ("layers/samsa", "SamsaLayer"),
+        ("functions/gateway", "GatewayFunction"),
+        ("functions/janitor", "JanitorFunction"),
+    ):
+        made = folder / target
+        made.mkdir()
+        command = ["make", "-C", str(ROOT / source), f"build-{target}", f"ARTIFACTS_DIR={made}"]
+        done = subprocess.run(command, env=here, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@contextmanager
+def function(
+    artifacts: Path, client: Path, name: str, variables: dict[str, str], log: Path
+) -> Iterator[RuntimeApi]:
+    with runtime_api() as api, log.open("wb") as out:
+        process = subprocess.Popen(
+            [str(client), "-m", "awslambdaric", "app.handler"],
+            cwd=artifacts / name,
+            stdout=out,
+            stderr=out,
+            env={
+                "PATH": "/usr/bin:/bin",
+                "PYTHONPATH": f"{artifacts / name}:{artifacts / 'SamsaLayer' / 'python'}",
+                "AWS_LAMBDA_RUNTIME_API": api.address,
+                "AWS_LAMBDA_FUNCTION_NAME": name,
+                "AWS_REGION": "us-east-1",
+                "AWS_ACCESS_KEY_ID": os.environ["AWS_ACCESS_KEY_ID"],
+                "AWS_SECRET_ACCESS_KEY": os.environ["AWS_SECRET_ACCESS_KEY"],
+                **variables,
+            },
+        )
+        try:
+            yield api
+        finally:
+            process.kill()
+            process.wait()
+
+
+def event(name: str) -> Any:
+    return json.loads((EVENTS / f"{name}.json").read_text())
+
+
+def test_the_gateway_answers_its_sample_events(
+    artifacts: Path, client: Path, environment: dict[str, str], tmp_path: Path
+):
+    with function(artifacts, client, "GatewayFunction", environment, tmp_path / "log") as api:
+        assert api.invoke(event("connect"))["statusCode"] == 200
+        answer = api.invoke(event("default"))
+        assert answer["statusCode"] == 200
+        reply = decode(answer["body"])
+        assert isinstance(reply, Reply)
+        versions = row_of(ApiKey.API_VERSIONS, 3, reply, number=1)
+        assert {entry.api_key for entry in versions.api_keys} == set(APIS)
+        assert api.invoke(event("disconnect"))["statusCode"] == 200
+
+
+def test_the_janitor_does_a_round(
+    artifacts: Path, client: Path, environment: dict[str, str], tmp_path: Path
+):
+    with function(artifacts, client, "JanitorFunction", environment, tmp_path / "log") as api:
+        assert api.invoke({"source": "aws.events"}) == {}
+        assert api.invoke({"source": "aws.events"}) == {}
