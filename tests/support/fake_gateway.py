@@ -29,6 +29,7 @@ from samsa.envelope import (
     Message,
     Ping,
     Reference,
+    Reply,
     Request,
     decode,
     encode,
@@ -56,6 +57,8 @@ class Fault(Enum):
     SILENT = auto()
     """Nobody answers."""
     NONSENSE = auto()
+    STRAY = auto()
+    """An answer to another request comes first."""
 
 
 @dataclass
@@ -192,6 +195,8 @@ class FakeGateway:
             fault = self.faults.pop(0)
         if self.delay_s:
             await asyncio.sleep(self.delay_s)
+        if fault is Fault.STRAY:
+            await self.push(connection, Reply(caller_seq(message) - 1, b"stray"))
         said = await self.outcome(message, caller, fault)
         if self.reply_delay_s:
             await asyncio.sleep(self.reply_delay_s)
@@ -203,7 +208,7 @@ class FakeGateway:
 
     async def outcome(self, message: Message, caller: Caller, fault: Fault | None) -> str | None:
         """What is said; None to cut the connection."""
-        seq = getattr(message, "seq", 0)
+        seq = caller_seq(message)
         instead = {
             Fault.CUT_BEFORE: None,
             Fault.SILENT: "",
@@ -223,6 +228,10 @@ class FakeGateway:
     async def push(self, connection: ServerConnection, message: Message) -> None:
         with suppress(ConnectionClosed):
             await connection.send(encode(message))
+
+
+def caller_seq(message: Message) -> int:
+    return getattr(message, "seq", 0)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The cluster breaks in every way; the client notices only what it must decide for itself."""
 
+import socket
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -91,6 +92,11 @@ def test_a_plain_batch_that_was_not_taken_is_sent_again(peer, gateway, stored, f
     assert stored() == [b"once"]
 
 
+def test_an_answer_to_something_else_is_not_taken_for_this_one(peer, gateway):
+    gateway.faults += [Fault.STRAY]
+    assert append(peer, TOPIC, batch(b"once")).base_offset == 0
+
+
 def test_a_request_that_a_broker_would_hang_up_on_ends_the_connection(peer, gateway):
     gateway.faults += [Fault.CLOSES]
     peer.send(ApiKey.METADATA, 12, _all_topics())
@@ -148,6 +154,7 @@ def test_what_was_kept_is_not_trusted_after_the_connection_was_lost(peer, connec
     writer = connect()
     read(peer, TOPIC, 0, wait_ms=50)
     gateway.cut_all()
+    describe(peer, TOPIC)
     write(writer, TOPIC, b"news")
     assert values(records_in(read(peer, TOPIC, 0, wait_ms=50).records)) == [b"news"]
 
@@ -185,6 +192,16 @@ def test_requests_without_an_answer_are_carried_out_though_the_client_has_gone(
         peer.send(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"%d" % number), acks=0))
     peer.close()
     assert eventually(lambda: stored() == [b"0", b"1", b"2"])
+
+
+def test_a_client_that_has_said_its_last_word_still_hears_the_answers(peer, gateway):
+    gateway.delay_s = 0.2
+    for number in range(3):
+        peer.send(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"%d" % number)))
+    peer.socket.shutdown(socket.SHUT_WR)
+    answers = [peer.answer().responses[0].partition_responses[0] for _ in range(3)]
+    assert [answer.base_offset for answer in answers] == [0, 1, 2]
+    assert peer.is_closed()
 
 
 def test_pipelined_requests_are_answered_in_turn(peer):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from server.peer import Peer
-from server.talk import FETCH, create, fetch_row, read, records_in, values, write
+from server.talk import FETCH, create, describe, fetch_row, read, records_in, values, write
 from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
@@ -76,9 +76,20 @@ def test_a_wake_between_two_fetches_is_not_forgotten(reader, writer, gateway):
     read(reader, TOPIC, 0, wait_ms=50)
     write(writer, TOPIC, b"news")
     time.sleep(0.2)
+    describe(reader, TOPIC)
     got = read(reader, TOPIC, 0, wait_ms=50)
     assert values(records_in(got.records)) == [b"news"]
     assert fetches(gateway) == 2
+
+
+def test_after_a_wake_the_next_wait_is_a_quiet_one(reader, writer, gateway):
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))
+    assert eventually(lambda: fetches(gateway) == 1)
+    write(writer, TOPIC, b"news")
+    reader.answer()
+    for _ in range(3):
+        read(reader, TOPIC, 1, wait_ms=WAIT_MS)
+    assert fetches(gateway) == 3  # asked, asked again when woken, and once at the new offset
 
 
 def test_a_wake_that_overtakes_the_parking_is_not_lost(reader, writer, gateway):

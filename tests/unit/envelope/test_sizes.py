@@ -1,5 +1,7 @@
 """What fits into 128 KB of text, counted by making it."""
 
+from pathlib import Path
+
 import pytest
 
 from samsa.envelope import (
@@ -22,6 +24,11 @@ def test_the_largest_frame_fits_behind_the_longest_header():
     longest = Request(LARGEST_INTEGER, frame, waited_ms=2**31 - 1)
     assert fits(encode(longest))
     assert fits(encode(Reply(LARGEST_INTEGER, frame)))
+
+
+def test_the_page_names_the_largest_frame():
+    page = (Path(__file__).parents[3] / "docs" / "envelope.md").read_text()
+    assert f"**{LARGEST_INLINE:,} bytes**" in page
 
 
 def test_no_frame_that_would_fit_is_turned_away_for_more_than_the_header_s_room():
