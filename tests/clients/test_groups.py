@@ -130,6 +130,32 @@ def test_a_killed_members_partitions_are_read_by_the_others(group: Group):
     assert group.seen() == group.written
 
 
+@pytest.mark.parametrize(
+    ("name", "next_name"),
+    [("confluent-cooperative", "confluent-next"), ("java-cooperative", "java-next")],
+)
+def test_a_group_moves_between_the_protocols_while_it_reads(group: Group, next_name: str):
+    (old,) = group.join()
+    assert group.is_shared(1)
+    group.kind = KINDS[next_name]
+    (new,) = group.join()
+    assert group.is_shared(2)
+    assert group.has_seen(group.write(2))
+    old.leave()
+    assert group.is_shared(1)
+    assert group.has_seen(group.write(2))
+    group.kind = KINDS[name_of_old(next_name)]
+    group.join()
+    assert group.is_shared(2)
+    new.leave()
+    assert group.is_shared(1)
+    assert group.has_seen(group.write(2))
+
+
+def name_of_old(next_name: str) -> str:
+    return next_name.replace("next", "cooperative")
+
+
 def test_the_consumer_of_kafkajs_reads_in_a_group(clients, new_topic, new_name):
     topic = new_topic()
     clients["kafkajs"].produce(topic, SAMPLES, partition=0)
