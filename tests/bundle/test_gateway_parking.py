@@ -175,6 +175,18 @@ def test_who_disconnects_leaves_no_watcher_and_no_item(cluster: Cluster, reader:
     assert reader.disconnect() == {"statusCode": 200}
 
 
+def test_a_connection_that_leaves_without_a_word_is_forgotten_in_time(
+    cluster: Cluster, reader: Client
+):
+    """API Gateway ends every connection after two hours; an item may stay a little longer."""
+    table, loop = cluster.first._parts.ledger.table, cluster.first._loop
+    key = {"pk": {"S": f"C#{reader.connection_id}"}, "sk": {"S": "CONNECTION"}}
+    item = loop.run_until_complete(table.get(key))
+    assert item
+    left_s = int(item["expires"]["N"]) - cluster.clock.now_ms() / 1000
+    assert 7_200 < left_s < 9_000
+
+
 def test_an_idle_consumer_costs_one_write_for_each_time_it_is_parked(
     cluster: Cluster, reader: Client
 ):
