@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
 from samsa.groups import Settings
@@ -98,7 +99,19 @@ Answer: TypeAlias = Any
 """A response row; None for no response at all; Later; or Held."""
 Handler: TypeAlias = Callable[[Any, Context, Broker], Coroutine[Any, Any, Answer]]
 
-HANDLERS: dict[int, Handler] = {}
+
+class Handlers(dict[int, Handler]):
+    """By API key. Each is imported, and registers itself, when it is first asked for: a cold start
+    pays for one or two."""
+
+    def __missing__(self, key: int) -> Handler:
+        import_module(f"samsa.handlers.k{key:02d}_{ApiKey(key).name.lower()}")
+        found = self.get(key)
+        assert found is not None, f"{ApiKey(key).name} has a module that registers nothing"
+        return found
+
+
+HANDLERS = Handlers()
 
 
 def handles(key: ApiKey) -> Callable[[Handler], Handler]:

@@ -5,39 +5,7 @@ from samsa.wire.errors import DecodeError
 from samsa.wire.frame import Request, response_frame
 from samsa.wire.schema import Segment
 
-from . import (  # noqa: F401  (each registers itself)
-    k00_produce,
-    k01_fetch,
-    k02_list_offsets,
-    k03_metadata,
-    k08_offset_commit,
-    k09_offset_fetch,
-    k10_find_coordinator,
-    k11_join_group,
-    k12_heartbeat,
-    k13_leave_group,
-    k14_sync_group,
-    k15_describe_groups,
-    k16_list_groups,
-    k18_api_versions,
-    k19_create_topics,
-    k20_delete_topics,
-    k21_delete_records,
-    k22_init_producer_id,
-    k23_offset_for_leader_epoch,
-    k32_describe_configs,
-    k33_alter_configs,
-    k35_describe_log_dirs,
-    k37_create_partitions,
-    k42_delete_groups,
-    k44_incremental_alter_configs,
-    k47_offset_delete,
-    k60_describe_cluster,
-    k61_describe_producers,
-    k68_consumer_group_heartbeat,
-    k69_consumer_group_describe,
-    k75_describe_topic_partitions,
-)
+from . import k18_api_versions
 from .broker import HANDLERS, Answer, Broker, Context
 
 

@@ -1,7 +1,8 @@
 """ApiVersions (key 18).
 
-Behaviour: lists exactly what has a handler. A version that we do not know is answered at version 0
-with UNSUPPORTED_VERSION and the same list, so that the client can come back with one that we know.
+Behaviour: lists all that we speak; each has a handler. A version that we do not know is answered at
+version 0 with UNSUPPORTED_VERSION and the same list: the client can come back with one that we
+know.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.api_versions import API_VERSION, RESPONSE
 
-from .broker import HANDLERS, Broker, Context, handles
+from .broker import Broker, Context, handles
 
 
 @handles(ApiKey.API_VERSIONS)
@@ -29,5 +30,5 @@ def _served() -> list[Any]:
             min_version=APIS[key].versions.start,
             max_version=APIS[key].versions.stop - 1,
         )
-        for key in sorted(HANDLERS)
+        for key in sorted(APIS)
     ]
