@@ -77,6 +77,13 @@ async def a_broker(folder: Path) -> Broker:
     return Broker(stores, cluster, groups=groups)
 
 
+async def close(broker: Broker) -> None:
+    stores = broker.stores
+    await broker.log.drain()
+    for each in (broker.groups, stores.journal, stores.objects, stores.ledger):
+        await each.close()
+
+
 @dataclass(eq=False)
 class Caller:
     """One WebSocket, as the function knows it."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from support.fake_function import Caller, FakeFunction, a_broker
+from support.fake_function import Caller, FakeFunction, a_broker, close
 from support.fake_store import a_store
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
@@ -250,7 +250,7 @@ def a_gateway(folder: Path) -> Iterator[FakeGateway]:
         assert gateway.server is not None
         gateway.server.close()
         await gateway.server.wait_closed()
-        await broker.log.drain()
+        await close(broker)
 
     with a_store() as store:
         thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
@@ -261,4 +261,5 @@ def a_gateway(folder: Path) -> Iterator[FakeGateway]:
         finally:
             made[0].loop.call_soon_threadsafe(stop.set)
             thread.join(20)
+        assert not thread.is_alive(), "a WebSocket was left open"
     assert not made[0].violations, made[0].violations

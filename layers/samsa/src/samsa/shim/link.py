@@ -129,7 +129,11 @@ class Link:
         self._reader = self._pinging = self._pinger = None
         if opened is not None:
             self._lost()
-            await opened.close()
+            try:
+                await opened.close()
+            except asyncio.CancelledError:
+                opened.transport.abort()  # or its socket stays open when the loop has ended
+                raise
 
     # What comes
 
