@@ -1,13 +1,13 @@
 """The broker of a function: the same handlers and log, on ports that know the present visit."""
 
 from collections.abc import Callable
+from typing import Any
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.dynamodb_groups import DynamoGroups
 from samsa.aws.open_connections import OpenConnections
 from samsa.aws.presign import Presigner
 from samsa.aws.s3 import S3Objects
-from samsa.groups import Settings as GroupSettings
 from samsa.handlers.broker import Broker, Rules
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Clock
@@ -43,7 +43,7 @@ class Assembly:
         rules = Rules(
             settings.default_partitions,
             settings.auto_create_topics,
-            groups=GroupSettings(initial_rebalance_delay_ms=settings.initial_rebalance_delay_ms),
+            groups=_groups(settings.initial_rebalance_delay_ms),
         )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
         watch_ms = settings.good_ms + WATCH_MARGIN_MS
@@ -53,6 +53,14 @@ class Assembly:
         self.door.visit = visit
         self.wakeups.address = visit.connection_id
         return visit
+
+
+def _groups(initial_rebalance_delay_ms: int | None) -> Any:
+    if initial_rebalance_delay_ms is None:
+        return None  # and so nothing of groups is imported before one is asked for
+    from samsa.groups import Settings as GroupSettings
+
+    return GroupSettings(initial_rebalance_delay_ms=initial_rebalance_delay_ms)
 
 
 def _ledger(place: Place) -> DynamoLedger:

@@ -151,13 +151,11 @@ class Gateway:
         return await self._kafka.serve(visit, message.frame)
 
     async def _finish(self, told: dict[str, Any]) -> None:
-        broker = self._parts.broker
         if self._parts.wakeups.pending:
             await self._parts.wakeups.flush(self._api(told))
-        tidying = [broker.log.background.drain(), broker.coordinator.drain()]
         try:
             async with asyncio.timeout(TIDYING_S):
-                await asyncio.gather(*tidying)
+                await self._parts.broker.background_done()
         except TimeoutError:
             log.info("left some slots to be closed by others")
 

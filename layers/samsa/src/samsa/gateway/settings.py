@@ -31,7 +31,8 @@ class Settings:
     auto_create_topics: bool = True
     good_ms: int = 120_000
     """How long the shim may answer an idle consumer by itself: what a lost wake-up can cost."""
-    initial_rebalance_delay_ms: int = 3_000
+    initial_rebalance_delay_ms: int | None = None
+    """None for Kafka's default."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Settings":
@@ -39,6 +40,7 @@ class Settings:
         for name in ("SAMSA_LEDGER", "SAMSA_OBJECTS"):
             if not environment.get(name):
                 raise Misconfigured(f"{name} is not set")
+        delay = environment.get("SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS")
         return cls(
             Place(environment["SAMSA_LEDGER"], "dynamodb"),
             Place(environment["SAMSA_OBJECTS"], "s3"),
@@ -46,5 +48,5 @@ class Settings:
             int(environment.get("SAMSA_DEFAULT_PARTITIONS") or 1),
             environment.get("SAMSA_AUTO_CREATE_TOPICS", "true").lower() != "false",
             int(environment.get("SAMSA_PARKED_GOOD_MS") or 120_000),
-            int(environment.get("SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS") or 3_000),
+            int(delay) if delay else None,
         )

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from samsa.groups import Settings
 from samsa.log.core import Log
 from samsa.log.stores import Stores
 from samsa.ports import Groups, Unavailable
@@ -14,8 +13,11 @@ from samsa.wire.apis import ApiKey
 
 from .budget import Budget
 from .catalog import Catalog, CatalogRules
-from .coordinator import Coordinator
-from .known_topics import KnownTopics
+
+if TYPE_CHECKING:
+    from samsa.groups import Settings
+
+    from .coordinator import Coordinator
 
 NODE_ID = 0
 LEADER_EPOCH = 0
@@ -31,7 +33,8 @@ class Rules:
     max_decompressed_bytes: int = 128 * 1024 * 1024
     max_answer_memory: int = 256 * 1024 * 1024
     """For the records of all fetches that are being answered from a store that is far away."""
-    groups: Settings = field(default_factory=Settings)
+    groups: "Settings | None" = None
+    """None for its defaults."""
     offsets_retention_ms: int = 7 * 24 * 3600 * 1000
     offset_metadata_max_bytes: int = 4096
 
@@ -58,7 +61,7 @@ class Broker:
     producer_ids: range = range(0)
     """Ids that were taken from the ledger and not given out yet."""
     groups: Groups | None = None
-    _coordinator: Coordinator | None = field(init=False, default=None)
+    _coordinator: "Coordinator | None" = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.log = Log(self.stores)
@@ -67,15 +70,30 @@ class Broker:
             self.stores,
             CatalogRules(self.rules.default_partitions, self.rules.auto_create_topics),
         )
-        if self.groups is not None:
-            topics = KnownTopics(self.catalog.all)
-            self._coordinator = Coordinator(self.stores, self.groups, self.rules.groups, topics)
 
     @property
-    def coordinator(self) -> Coordinator:
+    def coordinator(self) -> "Coordinator":
         if self._coordinator is None:
-            raise Unavailable("this broker has no store for groups")
+            self._coordinator = self._make_coordinator()
         return self._coordinator
+
+    def _make_coordinator(self) -> "Coordinator":
+        """Imported with the first request of a group: the coordinator is a fifth of all code."""
+        from samsa.groups import Settings
+
+        from .coordinator import Coordinator
+        from .known_topics import KnownTopics
+
+        if self.groups is None:
+            raise Unavailable("this broker has no store for groups")
+        settings = self.rules.groups or Settings()
+        return Coordinator(self.stores, self.groups, settings, KnownTopics(self.catalog.all))
+
+    async def background_done(self) -> None:
+        """Until nothing runs that nobody waits for."""
+        await self.log.background.drain()
+        if self._coordinator is not None:
+            await self._coordinator.drain()
 
 
 class Later(NamedTuple):
