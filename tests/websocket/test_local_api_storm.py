@@ -1,0 +1,147 @@
+"""A bad day: connections break, functions die while they append, messages overtake one another.
+
+Four idempotent producers and four consumers, each with a WebSocket of its own, through the shim and
+the functions. What was acknowledged is there, once, and in its producer's order.
+"""
+
+import json
+import re
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from bundle.gateway_fixtures import environment, stores
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+from functional.servers.processes import running
+from support.broker import SAMSA
+
+from samsa.shim import dial
+
+__all__ = ["environment", "stores"]
+
+PRODUCERS = CONSUMERS = PARTITIONS = 4
+MESSAGES = 60
+SECONDS = 120
+WEATHER = {"drop": 0.03, "kill": 0.03, "delay_s": 0.03}
+
+
+class Door:
+    def __init__(self, url: str, bootstrap: str) -> None:
+        self.bootstrap = bootstrap
+        self._root = url.replace("ws://", "http://").rpartition("/")[0]
+
+    def chaos(self, **asked: Any) -> None:
+        data = json.dumps(asked).encode()
+        urllib.request.urlopen(f"{self._root}/_local/chaos", data, timeout=10).close()
+
+    def stats(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self._root}/_local/stats", timeout=10) as answer:
+            found: dict[str, Any] = json.load(answer)
+        return found
+
+
+@pytest.fixture
+def door(environment: dict[str, str], tmp_path: Path) -> Iterator[Door]:
+    log = tmp_path / "local-api.log"
+    # Two hours are three seconds here.
+    options = ["--port", "0", "--life", "3", "--chaos-seed", "7", "--log-level", "error"]
+    where = ["--ledger", environment["SAMSA_LEDGER"], "--objects", environment["SAMSA_OBJECTS"]]
+
+    def listening() -> str | None:
+        found = re.search(r"listening on (\S+)", log.read_text())
+        return found[1] if found else None
+
+    command = [str(SAMSA), "local-api", *options, *where]
+    with running(command, log, listening) as url, dial(url, sign=False) as bootstrap:
+        yield Door(url, bootstrap)
+
+
+@pytest.fixture
+def topic(door: Door) -> str:
+    name = f"storm-{uuid4()}"
+    admin = AdminClient({"bootstrap.servers": door.bootstrap})
+    [made] = admin.create_topics([NewTopic(name, PARTITIONS)], request_timeout=60).values()
+    made.result(60)
+    return name
+
+
+def produce(door: Door, topic: str, label: int, acknowledged: list[tuple[int, bytes]]) -> None:
+    producer = Producer(
+        {
+            "bootstrap.servers": door.bootstrap,
+            "enable.idempotence": True,
+            "linger.ms": 0,
+            "batch.num.messages": 3,
+            "message.timeout.ms": SECONDS * 1000,
+        }
+    )
+
+    def delivered(error: Any, message: Any) -> None:
+        if error is None:
+            acknowledged.append((message.partition(), message.value()))
+
+    for number in range(MESSAGES):
+        value = b"%d/%d" % (label, number)
+        producer.produce(topic, value, partition=number % PARTITIONS, on_delivery=delivered)
+        producer.poll(0.02)
+    producer.flush(SECONDS)
+
+
+def consume(door: Door, topic: str, partition: int, seen: list[bytes], enough: threading.Event):
+    consumer = Consumer({"bootstrap.servers": door.bootstrap, "group.id": "none"})
+    consumer.assign([TopicPartition(topic, partition, 0)])
+    while not enough.is_set():
+        message = consumer.poll(0.2)
+        if message is not None and message.error() is None:
+            seen.append(message.value())
+    consumer.close()
+
+
+@pytest.mark.timeout(300)
+def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(door: Door, topic: str):
+    acknowledged: list[tuple[int, bytes]] = []
+    seen: list[list[bytes]] = [[] for _ in range(PARTITIONS)]
+    enough = threading.Event()
+    door.chaos(**WEATHER)
+    producers = [
+        threading.Thread(target=produce, args=(door, topic, label, acknowledged))
+        for label in range(PRODUCERS)
+    ]
+    consumers = [
+        threading.Thread(target=consume, args=(door, topic, partition, seen[partition], enough))
+        for partition in range(CONSUMERS)
+    ]
+    for thread in (*producers, *consumers):
+        thread.start()
+    for thread in producers:
+        thread.join()
+    door.chaos(drop=0, kill=0, delay_s=0)
+    wait_for(lambda: sum(map(len, seen)) >= len(acknowledged), 60)
+    enough.set()
+    for thread in consumers:
+        thread.join()
+
+    found = [(partition, value) for partition, values in enumerate(seen) for value in values]
+    assert set(acknowledged) <= set(found), "lost"
+    assert not [value for value, times in Counter(found).items() if times > 1], "doubled"
+    for values in seen:
+        for label in range(PRODUCERS):
+            mine = [int(v.split(b"/")[1]) for v in values if v.startswith(b"%d/" % label)]
+            assert mine == sorted(mine), "out of order"
+    assert len(acknowledged) == PRODUCERS * MESSAGES
+    stats = door.stats()
+    assert stats["failed"] > 0
+    assert stats["connections"] > PRODUCERS + CONSUMERS + 4
+
+
+def wait_for(true: Any, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.1)
