@@ -9,6 +9,7 @@ from bundle.talk import TOPIC, create, describe, look, offset_in, read, write
 from server.talk import PRODUCE, batch, produce_row
 
 from samsa.envelope import Error, ErrorCode, Ping, Reply, Request
+from samsa.ports import Missing, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import find_coordinator, produce
 
@@ -109,6 +110,26 @@ def test_the_partitions_of_a_request_are_appended_to_side_by_side(cluster: Clust
     row.topic_data[0].partition_data = entries
     answer = client.ask(ApiKey.PRODUCE, PRODUCE, row)
     assert [p.error_code for p in answer.responses[0].partition_responses] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("error", [Unavailable("slow down"), Missing("swept")])
+def test_a_fetch_whose_records_cannot_be_read_now_is_to_be_asked_again(
+    cluster: Cluster, error: Exception
+):
+    client = cluster.client()
+    create(client)
+    write(client, b"value")
+    objects = cluster.first._parts.objects
+
+    async def fails(*_: Any) -> bytes:
+        raise error
+
+    objects.get = fails  # type: ignore[method-assign]
+    answer = look(client, 0)
+    assert isinstance(answer, Error)
+    assert (answer.seq, answer.code) == (client.seq, ErrorCode.RETRY)
+    del objects.get
+    assert read(client) == [b"value"]
 
 
 class TimeLeft:

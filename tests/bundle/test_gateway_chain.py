@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from functional.servers.processes import running
 from support.broker import SAMSA
 
+from samsa.aws.connections import ConnectionsApi, Gone
 from samsa.shim import dial
 
 SECONDS = 60
@@ -111,6 +112,14 @@ def test_large_values_pass_by_the_function(chain: Chain, topic: str):
     after = chain.stats()
     for way in ("bytes_in", "bytes_out"):
         assert after[way] - before[way] < 900_000
+
+
+async def test_who_is_not_there_is_gone(chain: Chain):
+    """moto does not know the 410, so that it is asked of the local API Gateway."""
+    connections = ConnectionsApi(f"{chain.api}/local", "us-east-1")
+    with pytest.raises(Gone):
+        await connections.post("bm9ib2R5", "1 ping 0")
+    await connections.close()
 
 
 def test_an_idle_consumer_sends_nothing_and_is_woken(chain: Chain, topic: str):

@@ -28,11 +28,12 @@ from samsa.envelope import (
     encode,
     read_greeting,
 )
-from samsa.ports import Clock, Missing, Partition, Unavailable, UnknownPartition
+from samsa.ports import Clock, Partition, Unavailable, UnknownPartition
 from samsa.wire.errors import DecodeError
 
 from .assembly import Assembly
 from .kafka import Kafka
+from .replies import Unread
 from .settings import Settings
 from .uploads import BadUpload, spill_key, ticket, uploaded
 from .visit import Visit
@@ -126,8 +127,7 @@ class Gateway:
         try:
             async with asyncio.timeout(call.time_s):
                 return await self._answer(message, connection_id)
-        except Missing as error:
-            # A range was swept between the plan and the read: asked again, there is another plan.
+        except Unread as error:
             return _refused(connection_id, seq, ErrorCode.RETRY, error)
         except (DecodeError, EnvelopeError, BadUpload, Unavailable, TimeoutError) as error:
             # An answer may have no place for an error; a client asks again when it is cut off.

@@ -13,7 +13,7 @@ from typing import Any
 from samsa.aws.presign import Presigner
 from samsa.envelope import LARGEST_INLINE, Gather, Range, Reply, encode, fits
 from samsa.handlers import dispatch
-from samsa.ports import Objects
+from samsa.ports import Missing, Objects, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request
 from samsa.wire.schema import Segment
@@ -26,6 +26,11 @@ WORTH_A_URL = 16 * 1024
 """Of a range, on average."""
 HEADERS = 8 * 1024
 """What is left free of records in an answer that is cut to go inline."""
+
+
+class Unread(Exception):
+    """What a fetch has promised could not be read. Nothing was done: asked again, it is planned
+    again."""
 
 
 class Replies:
@@ -82,9 +87,12 @@ class Replies:
         return b"".join(loaded)
 
     async def _bytes(self, segment: Segment) -> Any:
-        if isinstance(segment, Promise):
+        if not isinstance(segment, Promise):
+            return segment
+        try:
             return await self._objects.get(segment.key, segment.start, segment.length)
-        return segment
+        except (Missing, Unavailable) as error:
+            raise Unread(str(error)) from error
 
 
 def frame_of(request: Request, row: Any) -> list[Segment]:

@@ -6,6 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from samsa.ports import Misconfigured
 
+LONGEST_GOOD_MS = 200_000
+"""The ledger forgets watchers that are much older."""
+
 
 class Place:
     """`dynamodb://table?region=…&endpoint=…`, `s3://bucket/prefix?region=…&endpoint=…`."""
@@ -47,6 +50,6 @@ class Settings:
             environment.get("SAMSA_CONNECTIONS") or None,
             int(environment.get("SAMSA_DEFAULT_PARTITIONS") or 1),
             environment.get("SAMSA_AUTO_CREATE_TOPICS", "true").lower() != "false",
-            int(environment.get("SAMSA_PARKED_GOOD_MS") or 120_000),
+            min(int(environment.get("SAMSA_PARKED_GOOD_MS") or 120_000), LONGEST_GOOD_MS),
             int(delay) if delay else None,
         )
