@@ -1,8 +1,12 @@
 """Real clients on their defaults, through the shim and API Gateway's limits, to a real broker."""
 
+import asyncio
+import time
 from collections.abc import Callable
 from contextlib import closing
 
+import aiokafka
+import kafka
 import pytest
 from clients.client import Record
 from clients.registry import MAKERS
@@ -11,9 +15,11 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from support.fake_gateway import FakeGateway
 
 from samsa.envelope import Upload
+from samsa.wire.apis import ApiKey
 
 IN_PYTHON = ["confluent", "kafka-python", "aiokafka"]
 LARGE = 900_000
+TOPICS = ["one", "two"]
 
 
 @pytest.fixture(params=IN_PYTHON)
@@ -81,3 +87,40 @@ def test_a_group_of_two_shares_a_topic_and_remembers_where_it_was(dialled):
     asked = [TopicPartition("shared", number) for number in range(4)]
     assert [each.offset for each in later.committed(asked, timeout=20)] == [25] * 4
     later.close()
+
+
+def confluent_idles(bootstrap: str, seconds: float) -> None:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "none"})
+    consumer.assign([TopicPartition(topic, n, 0) for topic in TOPICS for n in range(3)])
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert consumer.poll(0.1) is None
+    consumer.close()
+
+
+def kafka_python_idles(bootstrap: str, seconds: float) -> None:
+    consumer = kafka.KafkaConsumer(bootstrap_servers=bootstrap)
+    consumer.assign([kafka.TopicPartition(topic, n) for topic in TOPICS for n in range(3)])
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        assert not consumer.poll(timeout_ms=100)
+    consumer.close()
+
+
+def aiokafka_idles(bootstrap: str, seconds: float) -> None:
+    async def idle() -> None:
+        async with aiokafka.AIOKafkaConsumer(*TOPICS, bootstrap_servers=bootstrap) as consumer:
+            assert not await consumer.getmany(timeout_ms=int(seconds * 1000))
+
+    asyncio.run(idle())
+
+
+@pytest.mark.parametrize("idles", [confluent_idles, kafka_python_idles, aiokafka_idles])
+def test_a_client_with_nothing_to_read_sends_its_fetch_once(dialled, gateway, idles):
+    """Though it may name its partitions in another order each time."""
+    bootstrap = dialled()
+    admin = MAKERS["confluent"](bootstrap, None)
+    for topic in TOPICS:
+        admin.create_topic(topic, 3, {})
+    idles(bootstrap, 4)
+    assert 1 <= gateway.api_keys().count(ApiKey.FETCH) <= 2

@@ -7,6 +7,9 @@ from http import HTTPStatus
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from kafka import KafkaConsumer, KafkaProducer
+from server.peer import Peer
+from server.talk import versions
+from support.waiting import eventually
 
 from samsa.shim import Away, Refused, dial
 
@@ -58,3 +61,13 @@ def test_a_cluster_that_refuses_or_is_away_is_an_error_at_once(gateway):
         dial(gateway.url, sign=False)
     with pytest.raises(Refused, match="wss://"):
         dial("http://example.com")
+
+
+def test_a_client_that_goes_just_before_the_dialer_does_leaves_no_websocket_open(gateway):
+    for _ in range(10):
+        dialer = dial(gateway.url, sign=False)
+        host, _, port = dialer.bootstrap.rpartition(":")
+        with Peer((host, int(port))) as peer:
+            versions(peer)
+        dialer.close()
+    assert eventually(lambda: not gateway.open)

@@ -46,6 +46,7 @@ def test_the_same_fetch_is_sent_once_and_answered_each_time_after_its_wait(reade
         assert not got.records
         assert WAIT_MS / 1000 - TICK <= took < WAIT_MS / 1000 + 0.5
     assert fetches(gateway) == 1
+    assert {request.waited_ms for request in gateway.requests()} == {0}
 
 
 def test_other_requests_in_between_do_not_make_it_forget(reader, gateway):

@@ -1,8 +1,68 @@
-from samsa.shim.kept import MOST, Kept, KeptAnswers, answer_to
+import itertools
+from typing import Any
+
+import pytest
+
+from samsa.shim.kept import MOST, Kept, KeptAnswers, answer_to, identity
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.frame import request_frame
+from samsa.wire.messages import fetch
 
 
 def a_request(correlation: int, body: bytes = b"body") -> bytes:
-    return b"\0\1\0\x0c" + correlation.to_bytes(4, "big") + body
+    return b"\0\x0b\0\x0c" + correlation.to_bytes(4, "big") + body
+
+
+def a_fetch(
+    correlation: int,
+    *places: tuple[str, int, int],
+    version: int = 12,
+    client: str = "reader",
+    **more: int,
+) -> bytes:
+    """Of topics, partitions and offsets, in this order."""
+    topics: list[Any] = []
+    for topic, number, offset in places:
+        if not topics or topics[-1].topic != topic:
+            topics.append(fetch.TOPIC(topic=topic, partitions=[]))
+        entry = fetch.PARTITION(partition=number, fetch_offset=offset, partition_max_bytes=100)
+        topics[-1].partitions.append(entry)
+    row = fetch.REQUEST(**more, topics=topics)
+    return request_frame(APIS[ApiKey.FETCH], version, correlation, client, row)[4:]
+
+
+PLACES = [("a", 0, 5), ("a", 1, 6), ("b", 0, 7)]
+SAME = a_fetch(1, *PLACES)
+
+
+@pytest.mark.parametrize("places", list(itertools.permutations(PLACES)))
+def test_a_fetch_that_names_its_partitions_in_another_order_is_the_same(places):
+    assert identity(a_fetch(2, *places)) == identity(SAME)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        a_fetch(1, ("a", 0, 5), ("a", 1, 6)),
+        a_fetch(1, ("a", 0, 6), ("a", 1, 5), ("b", 0, 7)),
+        a_fetch(1, ("b", 0, 5), ("b", 1, 6), ("a", 0, 7)),
+        a_fetch(1, ("a", 0, 5), ("a", 1, 6), ("b", 0, 8)),
+        a_fetch(1, *PLACES, max_wait_ms=1),
+        a_fetch(1, *PLACES, min_bytes=2),
+        a_fetch(1, *PLACES, isolation_level=1),
+        a_fetch(1, *PLACES, session_id=9),
+        a_fetch(1, *PLACES, version=11),
+        a_fetch(1, *PLACES, client="another"),
+        SAME[:-1],
+    ],
+)
+def test_a_fetch_that_differs_in_anything_else_is_another(other):
+    assert identity(other) != identity(SAME)
+
+
+def test_a_fetch_of_a_version_that_nobody_knows_is_the_same_if_its_bytes_are():
+    unknown = b"\0\1\0\x7f%s\xff\xffbody"
+    assert identity(unknown % b"\0\0\0\1") == identity(unknown % b"\0\0\0\2")
 
 
 def kept(*watches: str, good_until: float = 10.0) -> Kept:

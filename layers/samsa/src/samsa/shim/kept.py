@@ -1,17 +1,25 @@
 """Empty answers that are kept, so that an idle consumer costs no messages. Pure.
 
-A consumer with nothing to read asks the same again and again, but for the correlation id: bytes 4
-to 8 of a request, and the first four of its response.
+A consumer with nothing to read asks the same again and again, but for two things: the correlation
+id (bytes 4 to 8 of a request, and the first four of its response), and the order in which it names
+its partitions. librdkafka begins with another one each time, for which it may name a topic twice,
+and aiokafka shuffles them. Clients find partitions in an answer by their names: any order will do.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Iterator
+from typing import Any, NamedTuple
 
 from samsa.envelope import Frame
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import DecodeError
+from samsa.wire.frame import read_request
+from samsa.wire.rows import Row
 
 MOST = 8
 """Of one client connection. A consumer has one; some ask for their partitions in turns."""
+
+FETCH = ApiKey.FETCH.to_bytes(2, "big")
 
 
 class Kept(NamedTuple):
@@ -24,17 +32,17 @@ class Kept(NamedTuple):
 
 class KeptAnswers:
     def __init__(self) -> None:
-        self._kept: OrderedDict[bytes, Kept] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
 
     def keep(self, request: Frame, kept: Kept) -> None:
-        key = without_correlation(request)
+        key = identity(request)
         self._kept[key] = kept
         self._kept.move_to_end(key)
         if len(self._kept) > MOST:
             self._kept.popitem(last=False)
 
     def find(self, request: Frame, now: float) -> Kept | None:
-        kept = self._kept.get(without_correlation(request)) if self._kept else None
+        kept = self._kept.get(identity(request)) if self._kept else None
         return kept if kept is not None and now < kept.good_until else None
 
     def forget(self, names: Collection[str]) -> None:
@@ -47,9 +55,34 @@ class KeptAnswers:
         self._kept.clear()
 
 
-def without_correlation(request: Frame) -> bytes:
+def identity(request: Frame) -> Hashable:
+    """Equal for requests of which one's empty answer is the other's too."""
     view = memoryview(request)
+    if view[:2] == FETCH:
+        try:
+            asked = read_request(view)
+            row = APIS[ApiKey.FETCH].request.decode(asked.api_version, asked.body, exact=False)
+            return bytes(view[2:4]), asked.client_id, *_unordered(row)
+        except (DecodeError, KeyError):
+            pass  # a version that is not ours: equal bytes are equal all the same
     return b"".join((view[:4], view[8:]))
+
+
+def _unordered(fetch: Any) -> Iterator[Hashable]:
+    yield frozenset(
+        (topic.topic, topic.topic_id, *_values(entry))
+        for topic in fetch.topics
+        for entry in topic.partitions
+    )
+    fetch.topics = []
+    yield from _values(fetch)
+
+
+def _values(row: Row) -> Iterator[Hashable]:
+    """Rows and lists are not hashable, and rare in what is left: their words will do."""
+    for name in row.field_names:
+        value = getattr(row, name)
+        yield repr(value) if isinstance(value, Row | list) else value
 
 
 def answer_to(request: Frame, frame: Frame) -> bytes:

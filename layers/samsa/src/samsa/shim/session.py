@@ -11,7 +11,6 @@ request ──► kept answer? ──► hold ──► answer it
 import asyncio
 import hashlib
 import logging
-import math
 from collections.abc import Callable, Collection, Iterator
 
 from samsa.envelope import (
@@ -135,7 +134,7 @@ class Session:
     async def _asked(self, frame: bytes, began: float) -> bool:
         """Ask once. True if the client has been answered; False if it is to be asked again."""
         waited_s = self._loop.time() - began
-        answer = await self._send(frame, math.ceil(waited_s * 1000))
+        answer = await self._send(frame, round(waited_s * 1000))
         if isinstance(answer, Reply):
             await self._outgoing.frame(answer.frame)
             return True
