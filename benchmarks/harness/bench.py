@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .anchors import Anchors
-from .brokers import Broker, Kafka, Samsa, both
+from .brokers import DEFAULTS, Broker, Kafka, Options, Samsa, both
 from .plan import Plan
 from .process import ToolFailed
 from .progress import say
@@ -26,9 +26,9 @@ class Bench:
     samples: Samples = field(default_factory=Samples)
 
     @contextmanager
-    def brokers(self) -> Iterator[tuple[Samsa, Kafka]]:
+    def brokers(self, options: Options = DEFAULTS) -> Iterator[tuple[Samsa, Kafka]]:
         """A fresh pair, not started."""
-        with both(self.scratch, self.anchors) as pair:
+        with both(self.scratch, self.anchors, options) as pair:
             yield pair
         for broker in pair:
             if broker.complaints:

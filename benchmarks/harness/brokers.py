@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +20,10 @@ SAMSA, KAFKA = "Samsa", "Apache Kafka"
 START_S = 120
 EXCERPT_LINES = 30
 
+Options = Mapping[str, Sequence[str]]
+"""By side: what a broker is told beyond its defaults."""
+DEFAULTS: Options = {SAMSA: (), KAFKA: ()}
+
 
 class BrokerFailed(Exception):
     pass
@@ -33,8 +37,9 @@ class Broker:
     ready_line: str
     complaint: re.Pattern[str]
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Sequence[str]) -> None:
         self.folder = folder
+        self.options = options
         self.port = free_port(self.spare_ports)
         self.process: psutil.Process | None = None
         self.complaints = 0
@@ -102,8 +107,8 @@ class Samsa(Broker):
     side = SAMSA
     complaint = re.compile(r"^\S+ (WARNING|ERROR|CRITICAL) ")
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, options: Sequence[str]) -> None:
+        super().__init__(folder, options)
         self.ready_line = f"is listening on {self.address}"
 
     @property
@@ -118,7 +123,7 @@ class Samsa(Broker):
         samsa, data = Path(sys.executable).with_name("samsa"), self.folder / "data"
         with self.output.open("wb") as output, self.log.open("wb") as log:
             self.process = psutil.Popen(
-                [samsa, "up", "--port", str(self.port), "--data", data],
+                [samsa, "up", "--port", str(self.port), "--data", data, *self.options],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=log,
@@ -140,8 +145,8 @@ class Kafka(Broker):
     # It also warns, of things that are as they should be on a first start.
     complaint = re.compile(r"\] (ERROR|FATAL) ")
 
-    def __init__(self, folder: Path, anchors: Anchors) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, options: Sequence[str], anchors: Anchors) -> None:
+        super().__init__(folder, options)
         self._anchors = anchors
 
     @property
@@ -151,7 +156,8 @@ class Kafka(Broker):
     def spawn(self) -> None:
         pid_file = self.folder / "pid"
         pid_file.unlink(missing_ok=True)
-        command: Command = [self._anchors.run_kafka, str(self.folder), str(self.port)]
+        place = (str(self.folder), str(self.port))
+        command: Command = [self._anchors.run_kafka, *place, *self.options]
         _, said = run(command, START_S, {"WAIT": "0", "KAFKA_LIBS": str(self._anchors.libs)})
         if not pid_file.exists():
             raise BrokerFailed(f"{self.side} did not start: {said[-1000:]}")
@@ -159,10 +165,13 @@ class Kafka(Broker):
 
 
 @contextmanager
-def both(scratch: Path, anchors: Anchors) -> Iterator[tuple[Samsa, Kafka]]:
+def both(scratch: Path, anchors: Anchors, options: Options) -> Iterator[tuple[Samsa, Kafka]]:
     """A fresh pair, not started; stopped and swept away at the end, whatever happens."""
     folder = scratch / "pair"
-    brokers = Samsa(folder / "samsa"), Kafka(folder / "kafka", anchors)
+    brokers = (
+        Samsa(folder / "samsa", options[SAMSA]),
+        Kafka(folder / "kafka", options[KAFKA], anchors),
+    )
     try:
         yield brokers
     finally:

@@ -16,6 +16,11 @@ class Plan:
     java_records: Mapping[int, int]
     """Record size to number of records."""
     java_latencies: int
+    rebalances: int
+    """How often, in one turn, a member joins a group and leaves it again."""
+    commits: int
+    idle_seconds: float
+    """For which idle members are watched."""
     starts: int
     patience_s: float
     """A tool that takes longer than this is ended, and its row stays empty."""
@@ -29,6 +34,9 @@ FULL = Plan(
     latencies=1_000,
     java_records={100: 2_000_000, 1024: 500_000, 10240: 100_000},
     java_latencies=5_000,
+    rebalances=5,
+    commits=1_000,
+    idle_seconds=20,
     starts=5,
     patience_s=300,
 )
@@ -40,6 +48,9 @@ QUICK = Plan(
     latencies=100,
     java_records={100: 50_000, 1024: 10_000, 10240: 2_000},
     java_latencies=200,
+    rebalances=2,
+    commits=200,
+    idle_seconds=6,
     starts=1,
     patience_s=90,
 )

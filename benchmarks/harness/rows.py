@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 SIZES = {100: "100 B", 1024: "1 KB", 10240: "10 KB"}
 PARTITIONS = {1: "1 partition", 6: "6 partitions"}
+GROUP_SIZES = {1: "1 member", 10: "10 members", 100: "100 members"}
+CONSUMER_SIZES = {size: GROUP_SIZES[size] for size in (10, 100)}
+CROWDS = {(10, 100): "10 groups of 100", (1, 1_000): "1 group of 1,000"}
 CLIENTS = {"rdkafka": "librdkafka, 1 MB batches", "java": "Java", "latency": "single messages"}
 
 
@@ -16,6 +19,9 @@ class Row:
     unit: str
     more_is_better: bool = False
     target: float | None = None
+    """Of the ratio."""
+    most: float | None = None
+    """Of Samsa's own figure, where that is what counts."""
 
     @property
     def sum_up(self) -> Callable[[Sequence[float]], float]:
@@ -59,6 +65,34 @@ def _java() -> list[Row]:
     return rows
 
 
+def _groups() -> list[Row]:
+    rows = []
+    for size, members in GROUP_SIZES.items():
+        of = f"group of {members}"
+        rows += [
+            Row(f"group.delayed.{size}", f"{of}, stable, 3 s initial delay", "ms", target=1.0),
+            Row(f"group.at_once.{size}", f"{of}, stable, no initial delay", "ms", target=1.0),
+            Row(f"group.join.{size}", f"{of}, one more joins", "ms"),
+            Row(f"group.leave.{size}", f"{of} and one, one leaves", "ms", target=1.0),
+        ]
+    for size, members in CONSUMER_SIZES.items():
+        of = f"consumer protocol, {members}"
+        rows += [
+            Row(f"consumer.gathered.{size}", f"{of}, stable", "ms"),
+            Row(f"consumer.join.{size}", f"{of}, one more joins", "ms"),
+            Row(f"consumer.leave.{size}", f"{of} and one, one leaves", "ms"),
+        ]
+    return [
+        *rows,
+        Row("commit.p50", "OffsetCommit, p50", "ms", target=2.0),
+        Row("commit.p99", "OffsetCommit, p99", "ms"),
+        *(
+            Row(f"idle.{count}.{size}", f"broker CPU, idle members, {name}", "%", most=5.0)
+            for (count, size), name in CROWDS.items()
+        ),
+    ]
+
+
 def _cost() -> list[Row]:
     rows = []
     for count, partitions in PARTITIONS.items():
@@ -80,4 +114,4 @@ def _store_calls() -> list[Row]:
     ]
 
 
-ROWS: Sequence[Row] = (*_rdkafka(), *_latency(), *_java(), *_cost(), *_store_calls())
+ROWS: Sequence[Row] = (*_rdkafka(), *_latency(), *_java(), *_groups(), *_cost(), *_store_calls())

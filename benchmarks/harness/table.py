@@ -27,8 +27,8 @@ def _cells(row: Row, samples: Samples) -> tuple[str, ...]:
         _cell(row, SAMSA, samples),
         _cell(row, KAFKA, samples),
         NOTHING if ratio is None else f"{ratio:.2f}×",
-        NOTHING if row.target is None else f"{'≥' if row.more_is_better else '≤'} {row.target:g}×",
-        _met(row, ratio),
+        _target(row),
+        _met(row, ratio, _figure(row, SAMSA, samples)),
     )
 
 
@@ -55,12 +55,26 @@ def _ratio(row: Row, samples: Samples) -> float | None:
     return ours / theirs if ours is not None and theirs else None
 
 
-def _met(row: Row, ratio: float | None) -> str:
+def _target(row: Row) -> str:
+    if row.most is not None:
+        return f"≤ {row.most:g} {row.unit}"
+    if row.target is None:
+        return NOTHING
+    return f"{'≥' if row.more_is_better else '≤'} {row.target:g}×"
+
+
+def _met(row: Row, ratio: float | None, ours: float | None) -> str:
+    if row.most is not None:
+        return NOTHING if ours is None else _answer(ours <= row.most)
     if ratio is None:
         return NOTHING
     if row.target is None:
         return "ahead" if row.met(ratio) else "behind"
-    return "yes" if row.met(ratio) else "**no**"
+    return _answer(row.met(ratio))
+
+
+def _answer(met: bool) -> str:
+    return "yes" if met else "**no**"
 
 
 def problems(samples: Samples) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Topics for the Java tools, made before and dropped after: neither is what is measured."""
+"""Topics, made before and dropped after: neither is what is measured."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,12 +14,12 @@ PATIENCE_S = 30
 
 
 @contextmanager
-def topic(broker: Broker, name: str) -> Iterator[str]:
+def topic(broker: Broker, name: str, partitions: int = 1) -> Iterator[str]:
     admin = AdminClient({"bootstrap.servers": broker.address, "log_level": 3})
     try:
-        admin.create_topics([NewTopic(name, 1, 1)])[name].result(PATIENCE_S)
+        admin.create_topics([NewTopic(name, partitions, 1)])[name].result(PATIENCE_S)
     except (KafkaException, TimeoutError) as error:
-        raise ToolFailed(f"cannot create {name}: {error}") from error
+        raise ToolFailed(f"cannot create {name}: {error!r}") from error
     try:
         yield name
     finally:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 
 from harness.bench import Bench
 
-from . import java, latency, rdkafka, start
+from . import groups, java, latency, rdkafka, start
 
 SECTIONS: Mapping[str, Callable[[Bench], None]] = {
     "rdkafka": rdkafka.measure,
     "latency": latency.measure,
     "java": java.measure,
+    "groups": groups.measure,
     "start": start.measure,
 }
