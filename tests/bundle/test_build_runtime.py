@@ -51,6 +51,7 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("layers/samsa", "SamsaLayer"),
         ("functions/gateway", "GatewayFunction"),
         ("functions/janitor", "JanitorFunction"),
+        ("functions/http", "HttpFunction"),
     ):
         made = folder / target
         made.mkdir()
@@ -112,3 +113,22 @@ def test_the_janitor_does_a_round(
     with function(artifacts, client, "JanitorFunction", environment, tmp_path / "log") as api:
         assert api.invoke({"source": "aws.events"}) == {}
         assert api.invoke({"source": "aws.events"}) == {}
+
+
+def test_the_http_api_tells_how_the_stores_are(
+    artifacts: Path, client: Path, environment: dict[str, str], tmp_path: Path
+):
+    with function(artifacts, client, "HttpFunction", environment, tmp_path / "log") as api:
+        well = api.invoke(event("http"))
+        assert (well["statusCode"], json.loads(well["body"])["status"]) == (200, "ok")
+        asked = event("http")
+        asked["rawPath"] = asked["requestContext"]["http"]["path"] = "/openapi.json"
+        docs = api.invoke(asked)
+        assert "/health" in json.loads(docs["body"])["paths"]
+    nowhere = "s3://samsa?region=us-east-1&endpoint=http://127.0.0.1:1"
+    variables = {**environment, "SAMSA_OBJECTS": nowhere}
+    with function(artifacts, client, "HttpFunction", variables, tmp_path / "log") as api:
+        ill = api.invoke(event("http"))
+        assert ill["statusCode"] == 503
+        assert ill["headers"]["content-type"] == "application/problem+json"
+        assert json.loads(ill["body"])["status"] == 503

@@ -103,13 +103,18 @@ def test_no_route_is_open_to_strangers():
     apis = of_type("AWS::ApiGatewayV2::Api")
     assert [properties["ProtocolType"] for properties in apis.values()] == ["WEBSOCKET"]
     assert not of_type("AWS::Lambda::Url")
+    assert not of_type("AWS::Serverless::Api")
     for properties in of_type("AWS::Serverless::HttpApi").values():
         assert properties["Auth"]["EnableIamAuthorizer"] is True
         assert properties["Auth"]["DefaultAuthorizer"] == "AWS_IAM"
     for properties in of_type("AWS::Serverless::Function").values():
         assert "FunctionUrlConfig" not in properties
-        kinds = {event["Type"] for event in properties.get("Events", {}).values()}
-        assert kinds <= {"Schedule", "HttpApi"}
+        for event in properties.get("Events", {}).values():
+            assert event["Type"] in ("Schedule", "HttpApi")
+            # No route of its own authoriser, or of none.
+            assert "Auth" not in event["Properties"]
+            if event["Type"] == "HttpApi":
+                assert event["Properties"]["ApiId"] == {"Ref": "HttpApi"}
 
 
 def test_the_answer_goes_back_as_a_route_response():
@@ -164,9 +169,20 @@ def test_every_alarm_watches_something_of_the_stack():
         for dimension in properties["Dimensions"]
         if isinstance(dimension["Value"], dict)
     }
-    assert watched == {"GatewayFunction", "JanitorFunction", "Table", "WebSocketApi"}
+    functions = set(of_type("AWS::Serverless::Function"))
+    assert watched == functions | {"Table", "WebSocketApi"}
     for properties in alarms.values():
         assert properties["AlarmActions"]
+
+
+def test_the_http_api_changes_nothing():
+    actions = {
+        action
+        for role, sid, statement in allowed()
+        if role == "HttpRole" and sid != "Logs"
+        for action in listed(statement["Action"])
+    }
+    assert actions == {"dynamodb:GetItem", "s3:GetObject", "s3:ListBucket"}
 
 
 def test_functions_may_call_of_dynamodb_what_the_ledger_calls_and_no_more():
