@@ -9,6 +9,7 @@ from server.talk import FETCH, create, describe, fetch_row, read, records_in, va
 from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
+from samsa.envelope import Parked
 from samsa.shim.settings import Times
 from samsa.wire.apis import ApiKey
 
@@ -132,6 +133,16 @@ def test_an_answer_that_is_good_for_nothing_else_still_answers_its_own_fetch(rea
         assert not got.records
         assert took >= WAIT_MS / 1000 - TICK
     assert fetches(gateway) == 3
+
+
+def test_a_function_that_parks_for_no_time_at_all_is_not_asked_without_end(reader, gateway):
+    async def parked_for_nothing(message, request, caller):
+        return Parked(message.seq, 0)
+
+    gateway.function.fetch = parked_for_nothing
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))
+    time.sleep(1.2)
+    assert 4 <= fetches(gateway) <= 9
 
 
 def test_less_than_min_bytes_is_handed_out_when_the_wait_is_over(reader, writer):

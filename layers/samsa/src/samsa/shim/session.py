@@ -28,6 +28,7 @@ from samsa.envelope import (
 )
 from samsa.handlers.budget import Budget
 from samsa.server.logs import event
+from samsa.shim.backoff import Pace
 from samsa.shim.errors import FateUnknown, HangUp, NothingDone
 from samsa.shim.gather import Getter
 from samsa.shim.handshake import Door
@@ -114,21 +115,18 @@ class Session:
         if kept is not None and await self._hold(began + kept.wait_s, kept):
             await self._outgoing.frame(answer_to(frame, kept.frame))
             return
-        delays = self._common.delays()
+        pace = Pace(self._common.delays)
         while True:
+            asked_at = self._loop.time()
             try:
                 if await self._asked(frame, began):
                     return
-                delays = self._common.delays()
-                continue
-            except NothingDone as error:
-                why = str(error)
-            except FateUnknown as error:
-                why = str(error)
-                if not may_repeat(frame):
-                    raise HangUp(f"its request may have been carried out, or not: {why}") from error
-            delay = next(delays)
-            event(log, logging.WARNING, "asking again", why=why, again_in=f"{delay:.1f}s")
+                delay = pace.after(self._loop.time() - asked_at)
+            except (NothingDone, FateUnknown) as error:
+                if isinstance(error, FateUnknown) and not may_repeat(frame):
+                    raise HangUp(f"its request may have been carried out: {error}") from error
+                delay = pace.after_failure()
+                event(log, logging.WARNING, "asking again", why=error, again_in=f"{delay:.1f}s")
             await asyncio.sleep(delay)
 
     async def _asked(self, frame: bytes, began: float) -> bool:

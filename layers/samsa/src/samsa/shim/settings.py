@@ -25,7 +25,7 @@ class Limits:
     clients: int = 2_000
     frame_bytes: int = 100 * 1024 * 1024
     memory: int = 256 * 1024 * 1024
-    """For requests on their way up and for pieces of answers on their way down."""
+    """For requests on their way up, and as much for pieces of answers on their way down."""
     transfers: int = 32
     """PUTs and ranged GETs at once, over all clients."""
     piece_bytes: int = 2 * 1024 * 1024
