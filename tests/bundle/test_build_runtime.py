@@ -18,6 +18,7 @@ from support.runtime_api import RuntimeApi, runtime_api
 from support.sam import ROOT
 
 from samsa.envelope import Reply, decode
+from samsa.local_api import http_events
 from samsa.wire.apis import APIS, ApiKey
 
 CLIENT = "awslambdaric==4.2.2"
@@ -129,6 +130,6 @@ def test_the_http_api_tells_how_the_stores_are(
     variables = {**environment, "SAMSA_OBJECTS": nowhere}
     with function(artifacts, client, "HttpFunction", variables, tmp_path / "log") as api:
         ill = api.invoke(event("http"))
-        assert ill["statusCode"] == 503
-        assert ill["headers"]["content-type"] == "application/problem+json"
-        assert json.loads(ill["body"])["status"] == 503
+        told = http_events.response(ill)
+        assert told.status_code == json.loads(told.body)["status"] == 503
+        assert told.headers["content-type"] == "application/problem+json"

@@ -70,8 +70,13 @@ def runtime_api() -> Iterator[RuntimeApi]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *_: Any) -> None:
+            """A function that is killed hangs up."""
+
+    server = Server(("127.0.0.1", 0), Answers)
     api.address = f"127.0.0.1:{server.server_address[1]}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

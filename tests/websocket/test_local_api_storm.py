@@ -41,8 +41,8 @@ class Door:
         data = json.dumps(asked).encode()
         urllib.request.urlopen(f"{self._root}/_local/chaos", data, timeout=10).close()
 
-    def stats(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self._root}/_local/stats", timeout=10) as answer:
+    def get(self, path: str) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self._root}{path}", timeout=30) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 
@@ -104,6 +104,10 @@ def consume(door: Door, topic: str, partition: int, seen: list[bytes], enough: t
     consumer.close()
 
 
+def test_the_http_api_is_behind_the_same_door(door: Door):
+    assert door.get("/health")["status"] == "ok"
+
+
 @pytest.mark.timeout(300)
 def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(door: Door, topic: str):
     acknowledged: list[tuple[int, bytes]] = []
@@ -136,7 +140,7 @@ def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(door: D
             mine = [int(v.split(b"/")[1]) for v in values if v.startswith(b"%d/" % label)]
             assert mine == sorted(mine), "out of order"
     assert len(acknowledged) == PRODUCERS * MESSAGES
-    stats = door.stats()
+    stats = door.get("/_local/stats")
     assert stats["failed"] > 0
     assert stats["connections"] > PRODUCERS + CONSUMERS + 4
 
