@@ -1,0 +1,49 @@
+"""franz-go's own tests: built from the Go proxy at the version of go.mod, run one by one."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from support.builds import built
+from support.tools import require
+
+SOURCES = Path(__file__).parent / "sources" / "franz_go"
+PACKAGE = "github.com/twmb/franz-go/pkg/kgo"
+SECONDS = 240
+SETTINGS = {"KGO_TEST_RF": "1", "KGO_TEST_RECORDS": "10000", "KGO_LOG_LEVEL": "none"}
+"""As for any one broker, and with fewer records: the half million of the default takes minutes."""
+
+FUNCTION = re.compile(r"^func (Test\w+)\(t \*testing\.T\) \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)
+DIALS = re.compile(r"\b(newTestClient|testClientOpts|getSeedBrokers|tmpTopic\w*|adm)\(")
+
+
+def program() -> Path:
+    go = require("go", "it builds franz-go's tests")
+    return built(SOURCES, [[go, "test", "-c", "-o", "kgo.test", PACKAGE]]) / "kgo.test"
+
+
+def run(name: str, bootstrap: str) -> str:
+    """What one test printed, its verdicts among it."""
+    command = [program(), "-test.v", f"-test.timeout={SECONDS}s", f"-test.run=^{name}$"]
+    done = subprocess.run(
+        [str(part) for part in command],
+        env={**os.environ, **SETTINGS, "KGO_SEEDS": bootstrap},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=SECONDS + 10,
+    )
+    return done.stdout
+
+
+def that_dial() -> set[str]:
+    """The tests that talk to a broker, as their source says; the others stay in their process."""
+    command = ["go", "list", "-f", "{{.Dir}}", PACKAGE]
+    cwd = program().parent
+    said = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
+    files = Path(said.stdout.strip()).glob("*_test.go")
+    found = (one for file in files for one in FUNCTION.findall(file.read_text()))
+    return {name for name, body in found if DIALS.search(body)}

@@ -1,0 +1,74 @@
+"""kafka-python's own integration tests, from its sdist, run with the client that lies beside them.
+
+The sdist has the tests but not all that they import: see sources/kafka_python/test.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from support.builds import built
+
+SOURCES = Path(__file__).parent / "sources" / "kafka_python"
+TESTS = Path("test") / "integration"
+SECONDS = 280
+VERDICT = re.compile(r"^(PASSED|FAILED|ERROR|XFAIL|XPASS) \S+::(\w+)|^(SKIPPED) (.*)", re.MULTILINE)
+
+
+def folder() -> Path:
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download"]
+    fetch = [*pip, "--no-deps", "--no-binary", ":all:", "-r", "requirements.txt"]
+    unpack = ["tar", "-xzf", "kafka_python-3.0.12.tar.gz", "--strip-components=1"]
+    return built(SOURCES, [fetch, unpack])
+
+
+def files() -> set[str]:
+    return {file.name for file in (folder() / TESTS).glob("test_*.py")}
+
+
+def run(file: str, but: Iterable[str], bootstrap: str) -> tuple[dict[str, str], str]:
+    """The verdict on each test of a file, and all that was printed."""
+    place = folder()
+    path = f"{TESTS}/{file}"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", path, "-rA", "--tb=short", "--timeout=60"),
+            *("-p", "pytest_timeout", "-p", "no:cacheprovider", "-p", "no:logging"),
+            *(f"--deselect={path}::{name}" for name in but),
+        ],
+        cwd=place,
+        env={**outside(), **settings(place, bootstrap)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    return verdicts(done.stdout), done.stdout
+
+
+def outside() -> dict[str, str]:
+    """The environment, without what the pytest around it says to its own processes."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+
+
+def settings(place: Path, bootstrap: str) -> dict[str, str]:
+    return {
+        "KAFKA_URI": f"kafka://{bootstrap}",
+        "KAFKA_VERSION": "4.3",
+        # Only looked for: where Kafka would be if they had to start it.
+        "KAFKA_ROOT": str(place),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+
+
+def verdicts(said: str) -> dict[str, str]:
+    """By test, the worst of its parameters; a skipped one goes by the place that pytest tells."""
+    found: dict[str, str] = {}
+    for verdict, name, skipped, where in VERDICT.findall(said):
+        if found.get(name or where, "PASSED") == "PASSED":
+            found[name or where] = verdict or skipped
+    return found

@@ -1,0 +1,82 @@
+"""kafka-python's own integration tests on `samsa up`: what passes on one Apache Kafka passes here.
+
+Which pass there is asked by SAMSA_TEST_BOOTSTRAP=host:port, the address of an Apache Kafka.
+"""
+
+import pytest
+from foreign import kafka_python
+from support.broker import Broker
+
+PASS = {
+    "test_admin_integration.py": [
+        "test_create_delete_topics",
+        "test_create_partitions",
+        "test_delete_groups",
+        "test_delete_groups_with_errors",
+        "test_delete_records",
+        "test_delete_records_with_errors",
+        "test_describe_configs_broker_resource_returns_configs",
+        "test_describe_configs_invalid_broker_id_raises",
+        "test_describe_configs_mixed_resources_returns_configs",
+        "test_describe_configs_topic_resource_returns_configs",
+        "test_describe_group_exists",
+        "test_describe_log_dirs",
+        "test_describe_topic_partitions",
+        "test_describe_topic_partitions_pagination",
+        "test_list_partition_offsets",
+    ],
+    "test_consumer_integration.py": [
+        "test_consumer",
+        "test_consumer_topics",
+        "test_heartbeat_thread",
+        "test_kafka_consumer",
+        "test_kafka_consumer__blocking",
+        "test_kafka_consumer__offset_commit_resume",
+        "test_kafka_consumer_max_bytes_one_msg",
+        "test_kafka_consumer_max_bytes_simple",
+        "test_kafka_consumer_offsets_for_time",
+        "test_kafka_consumer_offsets_for_times_errors",
+        "test_kafka_consumer_offsets_search_many_partitions",
+        "test_kafka_consumer_position_after_seek_to_end",
+        "test_kafka_consumer_unsupported_encoding",
+        "test_kafka_version_infer",
+        "test_paused",
+    ],
+    "test_producer_integration.py": [
+        "test_end_to_end",
+        "test_idempotent_producer",
+        "test_idempotent_producer_high_throughput",
+        "test_idempotent_producer_max_in_flight",
+        "test_kafka_producer_proper_record_metadata",
+    ],
+}
+
+TRANSACTIONS = "transactions: docs/not-supported.md"
+NOT_ADVERTISED = "an API that is not advertised: docs/not-supported.md"
+LEFT_OUT = {
+    "test_alter_partition_reassignments": NOT_ADVERTISED,
+    "test_alter_replica_log_dirs": NOT_ADVERTISED,
+    "test_create_describe_delete_acls": "ACLs; fails on an Apache Kafka without an authorizer too",
+    "test_describe_metadata_quorum": NOT_ADVERTISED,
+    "test_elect_leaders": NOT_ADVERTISED,
+    "test_group": "fails on Apache Kafka too: a session of 3 s is below its default minimum of 6 s",
+    "test_kafka_consumer_offsets_for_time_old": "skips itself on Apache Kafka too: for old brokers",
+    "test_list_config_resources": NOT_ADVERTISED,
+    "test_list_partition_reassignments": NOT_ADVERTISED,
+    "test_transactional_producer_messages": TRANSACTIONS,
+    "test_transactional_producer_offsets": TRANSACTIONS,
+}
+FILES_LEFT_OUT = {
+    "test_sasl_integration.py": "starts brokers of its own, with SASL",
+    "test_ssl_integration.py": "starts a broker of its own, with TLS",
+}
+
+
+@pytest.mark.parametrize("file", PASS)
+def test_every_test_of_kafka_python_passes_but_those_left_out(file: str, broker: Broker) -> None:
+    verdicts, said = kafka_python.run(file, LEFT_OUT, broker.bootstrap)
+    assert verdicts == dict.fromkeys(PASS[file], "PASSED"), said[-8000:]
+
+
+def test_no_file_of_kafka_python_is_forgotten() -> None:
+    assert kafka_python.files() == {*PASS, *FILES_LEFT_OUT}
