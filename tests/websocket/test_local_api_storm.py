@@ -127,12 +127,12 @@ def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(door: D
     for thread in producers:
         thread.join()
     door.chaos(drop=0, kill=0, delay_s=0)
-    wait_for(lambda: sum(map(len, seen)) >= len(acknowledged), 60)
+    wait_for(lambda: set(acknowledged) <= set(placed(seen)), 60)
     enough.set()
     for thread in consumers:
         thread.join()
 
-    found = [(partition, value) for partition, values in enumerate(seen) for value in values]
+    found = placed(seen)
     assert set(acknowledged) <= set(found), "lost"
     assert not [value for value, times in Counter(found).items() if times > 1], "doubled"
     for values in seen:
@@ -143,6 +143,10 @@ def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(door: D
     stats = door.get("/_local/stats")
     assert stats["failed"] > 0
     assert stats["connections"] > PRODUCERS + CONSUMERS + 4
+
+
+def placed(seen: list[list[bytes]]) -> list[tuple[int, bytes]]:
+    return [(partition, value) for partition, values in enumerate(seen) for value in list(values)]
 
 
 def wait_for(true: Any, seconds: float) -> None:
