@@ -30,7 +30,8 @@ NEEDED_GB = {True: 2, False: 20}
 HOW = (
     "Both brokers on their defaults, on one machine, taking turns in one run (runs: {runs}). "
     "Speed is the best of the runs, everything else their median. MB and GB are decimal. "
-    "Where there is no target, *ahead* and *behind* say which side of 1× the ratio is."
+    "Where there is no target, *ahead* and *behind* say which side of 1× the ratio is. "
+    "Groups: both brokers with the same initial rebalance delay, as the rows say."
 )
 
 

@@ -70,7 +70,7 @@ def _groups() -> list[Row]:
     for size, members in GROUP_SIZES.items():
         of = f"group of {members}"
         rows += [
-            Row(f"group.delayed.{size}", f"{of}, stable, 3 s initial delay", "ms", target=1.0),
+            Row(f"group.delayed.{size}", f"{of}, stable, 3 s initial delay", "ms"),
             Row(f"group.at_once.{size}", f"{of}, stable, no initial delay", "ms", target=1.0),
             Row(f"group.join.{size}", f"{of}, one more joins", "ms"),
             Row(f"group.leave.{size}", f"{of} and one, one leaves", "ms", target=1.0),
