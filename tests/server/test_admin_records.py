@@ -90,9 +90,12 @@ def test_a_start_never_goes_back(peer: Peer, twelve: str) -> None:
 
 
 @pytest.mark.parametrize("offset", [13, -2, 2**62])
-def test_what_is_not_in_the_log_is_out_of_range(offset: int, peer: Peer, twelve: str) -> None:
+def test_what_is_not_in_the_log_is_out_of_range(
+    offset: int, samsa: Samsa, peer: Peer, twelve: str
+) -> None:
     assert delete_before(peer, twelve, offset) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
     assert start_of(peer, twelve) == 0
+    assert not [line for line in samsa.logged() if "failed" in line]
 
 
 def test_each_partition_is_answered_on_its_own(peer: Peer, twelve: str) -> None:

@@ -54,6 +54,7 @@ async def _delete(topic: Any, entry: Any, deadline: float, broker: Broker) -> An
 
 async def _move(partition: Partition, offset: int, deadline: float, broker: Broker) -> int:
     """Once begun it is finished, whether or not anyone still waits for the answer."""
-    moving = broker.log.background.start(broker.log.retainer.delete_before(partition, offset))
+    work = broker.log.retainer.delete_before(partition, offset)
+    moving = broker.log.background.start(work, OutOfRange)
     async with asyncio.timeout_at(deadline):
         return await asyncio.shield(moving)

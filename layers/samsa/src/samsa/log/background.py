@@ -17,17 +17,20 @@ class Background:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def start(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
+    def start(self, work: Coroutine[Any, Any, T], *answers: type[Exception]) -> "asyncio.Task[T]":
+        """`answers` are errors that whoever asked for the work is told; they are no news here."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(lambda _: self._ended(task, answers))
         return task
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _ended(self, task: asyncio.Task[Any], answers: tuple[type[Exception], ...]) -> None:
         self._tasks.discard(task)
         if task.cancelled():
             return
         error = task.exception()
+        if isinstance(error, answers):
+            return
         if isinstance(error, Unavailable | UnknownPartition | Missing):
             log.info("put off: %s", error)
         elif error is not None:
