@@ -1,8 +1,9 @@
-"""franz-go's own tests: built from the Go proxy at the version of go.mod, run one by one."""
+"""franz-go's own tests: built from the Go proxy at the version of go.mod, run as one program."""
 
 import os
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from support.builds import built
@@ -14,6 +15,7 @@ SECONDS = 240
 SETTINGS = {"KGO_TEST_RF": "1", "KGO_TEST_RECORDS": "10000", "KGO_LOG_LEVEL": "none"}
 """As for any one broker, and with fewer records: the half million of the default takes minutes."""
 
+VERDICT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
 FUNCTION = re.compile(r"^func (Test\w+)\(t \*testing\.T\) \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)
 DIALS = re.compile(r"\b(newTestClient|testClientOpts|getSeedBrokers|tmpTopic\w*|adm)\(")
 
@@ -23,11 +25,15 @@ def program() -> Path:
     return built(SOURCES, [[go, "test", "-c", "-o", "kgo.test", PACKAGE]]) / "kgo.test"
 
 
-def run(name: str, bootstrap: str) -> str:
-    """What one test printed, its verdicts among it."""
-    command = [program(), "-test.v", f"-test.timeout={SECONDS}s", f"-test.run=^{name}$"]
+def run(names: Sequence[str], bootstrap: str) -> tuple[dict[str, str], str]:
+    """The verdict on each test and on its parts, and all that was printed.
+
+    In one process, as its authors run them: what the first ones learn of the broker decides whether
+    later ones skip.
+    """
+    one_of = f"-test.run=^({'|'.join(names)})$"
     done = subprocess.run(
-        [str(part) for part in command],
+        [str(program()), "-test.v", f"-test.timeout={SECONDS}s", one_of],
         env={**os.environ, **SETTINGS, "KGO_SEEDS": bootstrap},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -36,7 +42,7 @@ def run(name: str, bootstrap: str) -> str:
         check=False,
         timeout=SECONDS + 10,
     )
-    return done.stdout
+    return {name: verdict for verdict, name in VERDICT.findall(done.stdout)}, done.stdout
 
 
 def that_dial() -> set[str]:
