@@ -42,6 +42,40 @@ async def test_concurrency_grows_with_load_up_to_the_limit(tmp_path: Path):
         assert door.api.pools["gateway"].started == 2
 
 
+async def test_who_waits_for_a_start_takes_what_is_free_before_it(tmp_path: Path):
+    """A crowd on a small machine: those in line are served while the others' functions start."""
+    async with a_door(tmp_path, FUNCTIONS, environments=12) as door, door.client() as client:
+        await ask(client, "echo warm")
+        for _ in range(30):
+            await client.send("sleep 0.01")
+        assert [await hear(client) for _ in range(30)] == ["slept 0.01"] * 30
+        assert door.api.pools["gateway"].started < 12
+
+
+async def test_a_start_that_fails_fails_one_and_the_next_in_line_gets_another(tmp_path: Path):
+    """The first process cannot be imported, and there may be one at a time."""
+    gateway = tmp_path / "functions" / "gateway"
+    gateway.mkdir(parents=True)
+    (gateway / "app.py").write_text(THE_FIRST_FAILS)
+    async with a_door(tmp_path, gateway.parent, environments=1) as door:
+        both = await asyncio.gather(
+            door.client().__aenter__(), door.client().__aenter__(), return_exceptions=True
+        )
+        refused = [each for each in both if isinstance(each, Exception)]
+        assert [str(each) for each in refused] == ["server rejected WebSocket connection: HTTP 502"]
+
+
+THE_FIRST_FAILS = """
+import os, pathlib
+mark = pathlib.Path(os.environ["EVENTS"] + ".mark")
+if not mark.exists():
+    mark.touch()
+    raise ImportError("the first time")
+def handler(event, context):
+    return {"statusCode": 200}
+"""
+
+
 async def test_a_function_can_ask_how_much_time_is_left(tmp_path: Path):
     async with a_door(tmp_path, FUNCTIONS, function_s=5) as door, door.client() as client:
         assert 3000 < int(await ask(client, "left")) <= 5000

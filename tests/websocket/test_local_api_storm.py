@@ -29,6 +29,8 @@ __all__ = ["environment", "stores"]
 PRODUCERS = CONSUMERS = PARTITIONS = 4
 MESSAGES = 60
 SECONDS = 120
+PATIENT = {"api.version.request.timeout.ms": 60_000}
+"""librdkafka takes a broker that is slow at first for one of Kafka 0.9, and gives up for good."""
 WEATHER = {"drop": 0.03, "kill": 0.03, "delay_s": 0.03}
 
 
@@ -80,6 +82,7 @@ def produce(door: Door, topic: str, label: int, acknowledged: list[tuple[int, by
             "linger.ms": 0,
             "batch.num.messages": 3,
             "message.timeout.ms": SECONDS * 1000,
+            **PATIENT,
         }
     )
 
@@ -95,7 +98,7 @@ def produce(door: Door, topic: str, label: int, acknowledged: list[tuple[int, by
 
 
 def consume(door: Door, topic: str, partition: int, seen: list[bytes], enough: threading.Event):
-    consumer = Consumer({"bootstrap.servers": door.bootstrap, "group.id": "none"})
+    consumer = Consumer({"bootstrap.servers": door.bootstrap, "group.id": "none", **PATIENT})
     consumer.assign([TopicPartition(topic, partition, 0)])
     while not enough.is_set():
         message = consumer.poll(0.2)

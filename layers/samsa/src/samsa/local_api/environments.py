@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,7 +118,12 @@ class FunctionRaised(FunctionFailed):
 
 
 class Pool:
-    """The environments of one function."""
+    """The environments of one function.
+
+    Whoever finds none idle has one started, and takes whichever is free first: that one, or one
+    that another event is done with. No more start at once than there are processors, or a crowd of
+    clients would wait for all of them.
+    """
 
     def __init__(self, function: Function, limits: Limits) -> None:
         self.function = function
@@ -125,40 +131,93 @@ class Pool:
         self.busy: set[Environment] = set()
         self.idle: list[Environment] = []
         self.started = 0
-        self._room = asyncio.Semaphore(limits.environments)
+        self._starts: set[asyncio.Task[None]] = set()
+        self._turns = asyncio.Semaphore(os.cpu_count() or 1)
+        self._waiting: deque[asyncio.Future[Environment]] = deque()
 
     async def invoke(self, event: Any, began: Callable[[Environment], None]) -> Any:
         """`began` is told where it runs, once it does."""
-        async with self._room:
-            environment = await self._take()
-            self.busy.add(environment)
-            began(environment)
-            try:
-                answer = await environment.invoke(event, self._context(), self.limits.function_s)
-            except FunctionRaised:
-                self._keep(environment)
-                raise
-            except BaseException:
-                self.busy.discard(environment)
-                environment.kill()
-                await environment.ended()
-                raise
-            self._keep(environment)
-            return answer
+        environment = await self._take()
+        began(environment)
+        try:
+            answer = await environment.invoke(event, self._context(), self.limits.function_s)
+        except FunctionRaised:
+            self._offer(environment)
+            raise
+        except BaseException:
+            environment.kill()
+            self._forget(environment)
+            await environment.ended()
+            raise
+        self._offer(environment)
+        return answer
 
     async def _take(self) -> Environment:
         # The one used last: the others grow cold, as in Lambda.
         while self.idle:
             environment = self.idle.pop()
             if environment.alive:
+                self.busy.add(environment)
                 return environment
             await environment.ended()
-        self.started += 1
-        return await Environment.start(self.function, self.limits)
+        waiter: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        self._grow()
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self._offer(waiter.result())
+            raise
 
-    def _keep(self, environment: Environment) -> None:
+    def _grow(self) -> None:
+        there = len(self.busy) + len(self.idle) + len(self._starts)
+        if len(self._starts) < len(self._waiting) and there < self.limits.environments:
+            task = asyncio.get_running_loop().create_task(self._start())
+            self._starts.add(task)
+            task.add_done_callback(self._start_ended)
+
+    def _start_ended(self, task: "asyncio.Task[None]") -> None:
+        self._starts.discard(task)
+        self._grow()
+
+    async def _start(self) -> None:
+        async with self._turns:
+            if not self._waiting:
+                return  # who waited has found one
+            self.started += 1
+            try:
+                environment = await Environment.start(self.function, self.limits)
+            except FunctionFailed as error:
+                waiter = self._next()
+                if waiter is not None:
+                    waiter.set_exception(error)
+                return
+        self._offer(environment)
+
+    def _offer(self, environment: Environment) -> None:
         self.busy.discard(environment)
-        self.idle.append(environment)
+        if not environment.alive:
+            self._forget(environment)
+            return
+        waiter = self._next()
+        if waiter is None:
+            self.idle.append(environment)
+        else:
+            self.busy.add(environment)
+            waiter.set_result(environment)
+
+    def _next(self) -> "asyncio.Future[Environment] | None":
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                return waiter
+        return None
+
+    def _forget(self, environment: Environment) -> None:
+        """It is dead, and leaves room for another."""
+        self.busy.discard(environment)
+        self._grow()
 
     def _context(self) -> dict[str, Any]:
         name = self.function.name
@@ -175,6 +234,11 @@ class Pool:
             environment.kill()
 
     async def close(self) -> None:
+        while (waiter := self._next()) is not None:
+            waiter.cancel()
+        for start in list(self._starts):
+            start.cancel()
+        await asyncio.gather(*self._starts, return_exceptions=True)
         everyone = [*self.busy, *self.idle]
         self.kill_all()
         for environment in everyone:
