@@ -9,8 +9,11 @@ import pytest
 from botocore.auth import SigV4Auth, SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from support.local_api import Door, a_door, ask
+from support.local_api import Door, a_door, ask, hear
 from websockets.exceptions import InvalidStatus
+
+from samsa.aws.connections import ConnectionsApi, Gone
+from samsa.shim.signing import HandshakeSigner
 
 FUNCTIONS = Path(__file__).with_name("functions")
 KEYS = {"gregor": "metamorphosis"}
@@ -81,3 +84,30 @@ async def test_an_old_signature_is_refused(door: Door, monkeypatch: pytest.Monke
     old = signed_headers(door)
     assert old["X-Amz-Date"] < headers["X-Amz-Date"]
     assert b"expired" in await refused(door, QUERY, old)
+
+
+@pytest.fixture
+def as_gregor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "gregor")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "metamorphosis")
+
+
+@pytest.mark.usefixtures("as_gregor")
+async def test_the_shims_own_signature_is_let_in(door: Door):
+    headers = await HandshakeSigner(None, "eu-central-1").headers(f"{door.url}{QUERY}")
+    async with door.client(QUERY, additional_headers=headers) as client:
+        assert await ask(client, "echo in") == "in"
+
+
+@pytest.mark.usefixtures("as_gregor")
+async def test_what_functions_push_is_signed_well(door: Door):
+    async with door.client(QUERY, additional_headers=signed_headers(door)) as client:
+        [event] = door.events("CONNECT")
+        connections = ConnectionsApi(door.endpoint, "eu-central-1")
+        await connections.post(event["requestContext"]["connectionId"], "wake")
+        assert await hear(client) == "wake"
+        with pytest.raises(Gone):
+            await connections.post("nobody=", "wake")
+        await connections.close()
