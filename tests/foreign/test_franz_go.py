@@ -41,7 +41,7 @@ OTHERS = [
 
 TRANSACTIONS = "transactions: docs/not-supported.md"
 SHARE_GROUPS = "share groups: docs/not-supported.md"
-INTERNAL_TOPICS = "looks for __consumer_offsets, and there are no internal topics here"
+INTERNAL_TOPICS = "waits for __consumer_offsets; no internal topics: docs/not-supported.md"
 LEFT_OUT = {
     "Test848RegexBrokerResolves": INTERNAL_TOPICS,
     "TestConsumeRegex": INTERNAL_TOPICS,
