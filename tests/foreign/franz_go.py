@@ -11,7 +11,7 @@ from support.tools import require
 
 SOURCES = Path(__file__).parent / "sources" / "franz_go"
 PACKAGE = "github.com/twmb/franz-go/pkg/kgo"
-SECONDS = 240
+SECONDS = 200
 SETTINGS = {"KGO_TEST_RF": "1", "KGO_TEST_RECORDS": "10000", "KGO_LOG_LEVEL": "none"}
 """As for any one broker, and with fewer records: the half million of the default takes minutes."""
 

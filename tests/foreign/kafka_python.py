@@ -14,7 +14,7 @@ from support.builds import built
 
 SOURCES = Path(__file__).parent / "sources" / "kafka_python"
 TESTS = Path("test") / "integration"
-SECONDS = 280
+SECONDS = 200
 VERDICT = re.compile(r"^(PASSED|FAILED|ERROR|XFAIL|XPASS) \S+::(\w+)|^(SKIPPED) (.*)", re.MULTILINE)
 
 
