@@ -11,11 +11,6 @@ CONSUMED = re.compile(r"^\d{4}-.*?(?:, [\d.]+){2}, (\d+), [\d.]+, \d+, (\d+), ",
 ASSIGNED = re.compile(r"^records=(\d+) bytes=(\d+) ms=(\d+)$", re.MULTILINE)
 MEAN = re.compile(r"Avg latency: ([\d.]+) ms")
 P99 = re.compile(r"99th = (\d+)")
-WITHOUT_GROUPS = re.compile(r"does not support (FIND_COORDINATOR|JOIN_GROUP|CONSUMER_GROUP)")
-
-
-class NeedsGroups(Exception):
-    """The broker serves no consumer groups, and the tool does not work without."""
 
 
 def produce(bench: Bench, broker: Broker, topic: str, size: int) -> float:
@@ -34,8 +29,6 @@ def consume_in_group(bench: Bench, broker: Broker, topic: str, size: int) -> flo
     said = _ktool(
         bench, broker, topic, "ConsumerPerformance", "--num-records", str(count), "--hide-header"
     )
-    if WITHOUT_GROUPS.search(said):
-        raise NeedsGroups
     found = _find(CONSUMED, said)
     records, ms = int(found.group(1)), int(found.group(2))
     if records < count or ms == 0:
@@ -54,15 +47,12 @@ def consume_assigned(bench: Bench, broker: Broker, topic: str, size: int) -> flo
 
 
 def end_to_end(bench: Bench, broker: Broker, topic: str) -> tuple[float, float]:
-    """Mean and p99 in ms. It assigns its partitions; only a commit after the last figure wants a
-    group, so how it ends does not matter once the figures are there."""
+    """Mean and p99 in ms."""
     count = str(bench.plan.java_latencies)
     said = _ktool(
         bench, broker, topic, "EndToEndLatency",
         "--num-records", count, "--producer-acks", "all", "--record-size", "1024",
     )  # fmt: skip
-    if not MEAN.search(said) and WITHOUT_GROUPS.search(said):
-        raise NeedsGroups
     return float(_find(MEAN, said).group(1)), float(_find(P99, said).group(1))
 
 

@@ -2,7 +2,7 @@
 
 from harness.bench import Bench
 from harness.brokers import Broker
-from harness.java_tools import NeedsGroups, consume_assigned, consume_in_group, produce
+from harness.java_tools import consume_assigned, consume_in_group, produce
 from harness.progress import say
 from harness.rows import SIZES
 from harness.topics import topic
@@ -29,11 +29,6 @@ def measure(bench: Bench) -> None:
 
 def _turn(bench: Bench, broker: Broker, written: str, size: int) -> None:
     for row, step in STEPS.items():
-        try:
-            speed = step(bench, broker, written, size)
-        except NeedsGroups:
-            bench.samples.word(f"{row}.{size}", broker.side, "needs groups")
-            say(f"  {step.__name__}: needs groups")
-        else:
-            bench.samples.add(f"{row}.{size}", broker.side, speed)
-            say(f"  {step.__name__}: {speed:.1f} MB/s")
+        speed = step(bench, broker, written, size)
+        bench.samples.add(f"{row}.{size}", broker.side, speed)
+        say(f"  {step.__name__}: {speed:.1f} MB/s")

@@ -2,7 +2,7 @@
 
 from harness.bench import Bench
 from harness.brokers import Broker
-from harness.java_tools import NeedsGroups, end_to_end
+from harness.java_tools import end_to_end
 from harness.progress import say
 from harness.rdkafka import turn
 from harness.topics import topic
@@ -34,11 +34,7 @@ def _librdkafka(bench: Bench, broker: Broker) -> None:
 
 
 def _java(bench: Bench, broker: Broker, name: str) -> None:
-    try:
-        mean, p99 = end_to_end(bench, broker, name)
-    except NeedsGroups:
-        bench.samples.word("java.e2e.mean", broker.side, "needs groups")
-        return
+    mean, p99 = end_to_end(bench, broker, name)
     say(f"  mean {mean} ms, p99 {p99} ms")
     bench.samples.add("java.e2e.mean", broker.side, mean)
     bench.samples.add("java.e2e.p99", broker.side, p99)
