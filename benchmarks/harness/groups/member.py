@@ -1,6 +1,7 @@
 """What members of both protocols have in common."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from harness.addresses import HOST
@@ -27,7 +28,7 @@ REBALANCE_MS = 300_000
 Partitions = frozenset[int]
 
 
-class Member:
+class Member(ABC):
     """One member of one group, on a connection of its own. `live` is its life."""
 
     def __init__(self, group_id: str, topic: str, partitions: int, beat_s: float) -> None:
@@ -59,17 +60,17 @@ class Member:
             await asyncio.sleep(RETRY_S)
         raise ToolFailed(f"no coordinator: {ErrorCode(found.error_code).name}")
 
+    @abstractmethod
     async def live(self) -> None:
         """Join, and stay until cancelled."""
-        raise NotImplementedError
 
     async def leave(self) -> None:
         await self.leave_together([self])
 
     @staticmethod
+    @abstractmethod
     async def leave_together(members: Sequence["Member"]) -> None:
         """Of one group."""
-        raise NotImplementedError
 
     def hold(self, partitions: Partitions | None) -> None:
         self.holds = partitions

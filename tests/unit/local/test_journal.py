@@ -6,8 +6,9 @@ from uuid import UUID
 
 import pytest
 
+from samsa.local.files import INLINE_BYTES
 from samsa.local.folder import FolderObjects
-from samsa.local.journal import INLINE_BYTES, SqliteJournal
+from samsa.local.journal import SqliteJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
     Bound,

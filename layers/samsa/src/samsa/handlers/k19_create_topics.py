@@ -10,7 +10,7 @@ Versions: 1+ can validate only. 5+ answer with the configs. 7 with the topic's i
 from collections import Counter
 from typing import Any
 
-from samsa.ports import Topic, Unavailable
+from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.create_topics import CONFIG_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -18,6 +18,7 @@ from samsa.wire.messages.create_topics import CONFIG_RESPONSE, RESPONSE, TOPIC_R
 from .assignments import check_assignment
 from .broker import Broker, Context, handles
 from .configs import Refused
+from .per_topic import each_topic
 from .resources import Source
 from .topic_configs import TOPIC_CONFIGS
 
@@ -26,37 +27,21 @@ DEFAULT = -1
 
 @handles(ApiKey.CREATE_TOPICS)
 async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
-    names = Counter(topic.name for topic in request.topics)
-    asked = {topic.name: topic for topic in request.topics}
-    return RESPONSE(
-        topics=[
-            await _create(topic, names, request.validate_only, broker) for topic in asked.values()
-        ]
-    )
-
-
-async def _create(asked: Any, names: Counter[str], dry_run: bool, broker: Broker) -> Any:
-    try:
-        if names[asked.name] > 1:
-            raise Refused(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-        partitions = _partitions(asked)
-        topic = await broker.catalog.create(asked.name, partitions, _configs(asked), dry_run)
-    except Refused as refused:
-        return TOPIC_RESPONSE(
-            name=asked.name, error_code=refused.code, error_message=refused.message
+    async def create(asked: Any) -> Any:
+        dry_run = request.validate_only
+        topic = await broker.catalog.create(
+            asked.name, _partitions(asked), _configs(asked), dry_run
         )
-    except Unavailable as error:
         return TOPIC_RESPONSE(
-            name=asked.name, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=str(error)
+            name=topic.name,
+            topic_id=topic.id,
+            error_message=None,
+            num_partitions=topic.partitions,
+            replication_factor=1,
+            configs=_described(topic),
         )
-    return TOPIC_RESPONSE(
-        name=topic.name,
-        topic_id=topic.id,
-        error_message=None,
-        num_partitions=topic.partitions,
-        replication_factor=1,
-        configs=_described(topic),
-    )
+
+    return RESPONSE(topics=await each_topic(request.topics, TOPIC_RESPONSE, create))
 
 
 def _partitions(asked: Any) -> int:

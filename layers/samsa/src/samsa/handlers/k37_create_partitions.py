@@ -5,11 +5,10 @@ comes. Other processes see them once they look at the topic again, which is with
 assignment may name node 0 only.
 """
 
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from samsa.ports import Topic, Unavailable
+from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.create_partitions import RESPONSE, TOPIC_RESPONSE
@@ -18,33 +17,17 @@ from .assignments import check_assignment
 from .broker import Broker, Context, handles
 from .catalog import check_count
 from .configs import Refused
+from .per_topic import each_topic
 
 
 @handles(ApiKey.CREATE_PARTITIONS)
 async def create_partitions(request: Any, context: Context, broker: Broker) -> Any:
-    names = Counter(topic.name for topic in request.topics)
-    asked = {topic.name: topic for topic in request.topics}
-    return RESPONSE(
-        results=[
-            await _widen(topic, names, request.validate_only, broker) for topic in asked.values()
-        ]
-    )
-
-
-async def _widen(asked: Any, names: Counter[str], dry_run: bool, broker: Broker) -> Any:
-    try:
-        if names[asked.name] > 1:
-            raise Refused(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+    async def widen(asked: Any) -> Any:
+        dry_run = request.validate_only
         await broker.catalog.change(asked.name, lambda topic: _wider(topic, asked), dry_run)
-    except Refused as refused:
-        return TOPIC_RESPONSE(
-            name=asked.name, error_code=refused.code, error_message=refused.message
-        )
-    except Unavailable as error:
-        return TOPIC_RESPONSE(
-            name=asked.name, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=str(error)
-        )
-    return TOPIC_RESPONSE(name=asked.name)
+        return TOPIC_RESPONSE(name=asked.name)
+
+    return RESPONSE(results=await each_topic(request.topics, TOPIC_RESPONSE, widen))
 
 
 def _wider(topic: Topic, asked: Any) -> Topic:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from samsa.ports import Buffer
 
 IOV_MAX = 1024
+INLINE_BYTES = 256 * 1024
+"""More is written in a thread: handing it over costs about as much as writing this much."""
 
 
 def write_all_at(fd: int, parts: Sequence[Buffer], position: int) -> None:

@@ -17,11 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from samsa.local.drafts import Drafts
-from samsa.local.files import sync_folder, write_all_at
+from samsa.local.files import INLINE_BYTES, sync_folder, write_all_at
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
-INLINE_BYTES = 256 * 1024
-"""Larger puts go to a thread: handing one over costs about as much as writing this much."""
 READ_BYTES = 32 * 1024
 """Smaller pieces are read at once: many of them would be many open files."""
 

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from uuid import UUID
 
+from samsa.local.files import INLINE_BYTES
 from samsa.local.packs import Packs, Place
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
@@ -33,8 +34,6 @@ from samsa.ports import (
 )
 
 LISTEN_EVERY_S = 0.05
-INLINE_BYTES = 256 * 1024
-"""More goes to a thread: handing it over costs about as much as writing this much."""
 
 
 class SqliteJournal:

@@ -13,6 +13,7 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 
+from samsa.local.database import Transaction
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
 from samsa.local.schema import INSERT_EXTENT, extent_to_row
@@ -121,8 +122,7 @@ class NotedAppends:
     def _write(self, notes: list[Note]) -> None:
         heads = {note.partition: note.extent.end for note in notes}
         claims = {(n.partition, claim.producer_id): claim for n in notes for claim in n.claims}
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with Transaction(self._db):
             there = {p for p, end in heads.items() if self._raise_head(p, end)}
             self._db.executemany(
                 INSERT_EXTENT,
@@ -136,10 +136,6 @@ class NotedAppends:
                     if p in there
                 ],
             )
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.rollback()
-            raise
 
     def _raise_head(self, partition: Partition, end: int) -> bool:
         """False if the topic is gone."""

@@ -9,17 +9,15 @@ Without fsync a call takes 10-30 µs, less than handing it to a thread would cos
 event loop.
 """
 
-import asyncio
 import json
 import sqlite3
-from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 from uuid import UUID
 
 from samsa.local.checkpoint import Checkpointer
+from samsa.local.database import Database, store_call
 from samsa.local.noted import NotedAppends
 from samsa.local.schema import (
     INSERT_EXTENT,
@@ -38,16 +36,11 @@ from samsa.ports import (
     Journaled,
     Partition,
     Topic,
-    Unavailable,
     UnknownPartition,
 )
 
-BUSY_TIMEOUT_MS = 250
-"""A longer wait for another process would be everybody's: the log tries again by itself."""
 STALE_WATCHER_MS = 60_000
 HEAD = "next_offset, log_start, inflight, watchers"
-P = ParamSpec("P")
-R = TypeVar("R")
 
 READS = {
     "head",
@@ -90,67 +83,17 @@ CLOSE_LAST = f"""
     RETURNING {HEAD}"""
 
 
-def ledger_call(method: Callable[Concatenate["SqliteLedger", P], R]) -> Any:
-    """Count the call, run it inline or in the ledger's thread, and name its failures."""
-    name = method.__name__
-
-    reads = name in READS
-
-    async def call(self: "SqliteLedger", *args: P.args, **kwargs: P.kwargs) -> R:
-        self.calls[name] += 1
-        try:
-            if self.noted.waiting:
-                self.noted.settle()
-            if not reads:
-                self.noted.forget()
-            if self._thread is None:
-                return method(self, *args, **kwargs)
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._thread, lambda: method(self, *args, **kwargs))
-        except sqlite3.Error as error:
-            raise Unavailable(f"SQLite {name}: {error}") from error
-
-    call.__name__ = name
-    call.__doc__ = method.__doc__
-    return call
-
-
-class Transaction:
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> Callable[..., sqlite3.Cursor]:
-        self._db.execute("BEGIN IMMEDIATE")
-        return self._db.execute
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._db.execute("COMMIT")
-        else:
-            self._db.rollback()
-
-
-class SqliteLedger:
+class SqliteLedger(Database):
     def __init__(self, path: str, fsync: bool = False) -> None:
-        self.calls: dict[str, int] = defaultdict(int)
-        self._thread = ThreadPoolExecutor(1, "ledger") if fsync else None
-        self._db = sqlite3.connect(
-            path,
-            timeout=BUSY_TIMEOUT_MS / 1000,
-            isolation_level=None,
-            check_same_thread=False,
-            cached_statements=256,
-        )
-        self._db.execute("PRAGMA page_size=1024")
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
-        self._db.execute("PRAGMA wal_autocheckpoint=0")
-        self._db.executescript(SCHEMA)
+        super().__init__(path, SCHEMA, fsync)
         self.noted = NotedAppends(path, self._db)
         self._checkpointer = Checkpointer(path)
 
-    def _write(self) -> "Transaction":
-        return Transaction(self._db)
+    def before(self, name: str) -> None:
+        if self.noted.waiting:
+            self.noted.settle()
+        if name not in READS:
+            self.noted.forget()
 
     def _head(self, partition: Partition) -> Head:
         row = self._db.execute(
@@ -161,7 +104,7 @@ class SqliteLedger:
             raise UnknownPartition(str(partition))
         return row_to_head(row)
 
-    @ledger_call
+    @store_call
     def reserve(self, partition: Partition, token: str, count: int) -> Head:
         # SQLite, like DynamoDB, reads every right side from the row as it was.
         where = (partition.topic_id.bytes, partition.number)
@@ -171,7 +114,7 @@ class SqliteLedger:
             rows = self._db.execute(RESERVE, (path, count, *where, path)).fetchall()
         return row_to_head(rows[0]) if rows else self._head(partition)
 
-    @ledger_call
+    @store_call
     def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
         where = (partition.topic_id.bytes, partition.number)
         with self._write() as execute:
@@ -183,7 +126,7 @@ class SqliteLedger:
                 self._insert_extent(partition, extent)
         return Confirmed(row_to_head(rows[0]) if rows else self._head(partition), bool(rows))
 
-    @ledger_call
+    @store_call
     def append(self, partition: Partition, extent: Extent, claims: Sequence[Claim]) -> Journaled:
         """For the journal: reserve, bind and confirm, of what is in its place already."""
         try:
@@ -206,7 +149,7 @@ class SqliteLedger:
         self.noted.remember(partition, head, claims)
         return Journaled(head, True)
 
-    @ledger_call
+    @store_call
     def holds(self, partition: Partition, key: str, offset: int) -> bool:
         """Whether anything at or above `offset` is in the object. Reads the index to its end."""
         row = self._db.execute(
@@ -215,14 +158,14 @@ class SqliteLedger:
         ).fetchone()
         return row is not None
 
-    @ledger_call
+    @store_call
     def head(self, partition: Partition) -> Head:
         return self._head(partition)
 
     def _insert_extent(self, partition: Partition, extent: Extent) -> None:
         self._db.execute(INSERT_EXTENT, extent_to_row(partition, extent))
 
-    @ledger_call
+    @store_call
     def index(self, partition: Partition, extent: Extent) -> None:
         self._insert_extent(partition, extent)
 
@@ -234,16 +177,16 @@ class SqliteLedger:
         )
         return [row_to_extent(row) for row in rows]
 
-    @ledger_call
+    @store_call
     def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
         return self._select_extents(partition, "AND last >= ? ORDER BY last LIMIT ?", offset, limit)
 
-    @ledger_call
+    @store_call
     def extent_before(self, partition: Partition, offset: int) -> Extent | None:
         found = self._select_extents(partition, "AND last < ? ORDER BY last DESC LIMIT 1", offset)
         return found[0] if found else None
 
-    @ledger_call
+    @store_call
     def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
         start = self._head(partition).log_start
         found = self._select_extents(
@@ -254,7 +197,7 @@ class SqliteLedger:
         )
         return found[0] if found else None
 
-    @ledger_call
+    @store_call
     def newest_extent(self, partition: Partition) -> Extent | None:
         start = self._head(partition).log_start
         found = self._select_extents(
@@ -262,7 +205,7 @@ class SqliteLedger:
         )
         return found[0] if found else None
 
-    @ledger_call
+    @store_call
     def producer(self, partition: Partition, producer_id: int) -> Bound | None:
         return self._producer(partition, producer_id)
 
@@ -273,7 +216,7 @@ class SqliteLedger:
         ).fetchone()
         return Bound(*row) if row else None
 
-    @ledger_call
+    @store_call
     def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
         rows = self._db.execute(
             "SELECT producer, version, state FROM producers "
@@ -282,7 +225,7 @@ class SqliteLedger:
         )
         return {producer_id: Bound(version, state) for producer_id, version, state in rows}
 
-    @ledger_call
+    @store_call
     def bind(
         self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
     ) -> bool:
@@ -304,7 +247,7 @@ class SqliteLedger:
             )
         return done.rowcount > 0
 
-    @ledger_call
+    @store_call
     def advance_start(self, partition: Partition, offset: int) -> Head:
         with self._write() as execute:
             execute(
@@ -314,7 +257,7 @@ class SqliteLedger:
             )
             return self._head(partition)
 
-    @ledger_call
+    @store_call
     def drop_extents(self, partition: Partition, below: int) -> int:
         with self._write() as execute:
             return execute(
@@ -335,7 +278,7 @@ class SqliteLedger:
             )
         return head._replace(watchers=watchers)
 
-    @ledger_call
+    @store_call
     def watch(self, partition: Partition, watcher: str, expires_at: int) -> Head:
         def renew(watchers: dict[str, int]) -> None:
             watchers[watcher] = expires_at
@@ -346,12 +289,12 @@ class SqliteLedger:
 
         return self._change_watchers(partition, renew)
 
-    @ledger_call
+    @store_call
     def unwatch(self, partition: Partition, watcher: str) -> None:
         with suppress(UnknownPartition):
             self._change_watchers(partition, lambda watchers: watchers.pop(watcher, None))
 
-    @ledger_call
+    @store_call
     def create_topic(self, topic: Topic) -> bool:
         with self._write() as execute:
             made = execute(
@@ -377,21 +320,21 @@ class SqliteLedger:
         )
         return [row_to_topic(row) for row in rows]
 
-    @ledger_call
+    @store_call
     def topic(self, name: str) -> Topic | None:
         found = self._select_topics("topics WHERE name=?", name)
         return found[0] if found else None
 
-    @ledger_call
+    @store_call
     def topic_by_id(self, topic_id: UUID) -> Topic | None:
         found = self._select_topics("topics WHERE id=?", topic_id.bytes)
         return found[0] if found else None
 
-    @ledger_call
+    @store_call
     def topics(self) -> list[Topic]:
         return self._select_topics("topics ORDER BY name")
 
-    @ledger_call
+    @store_call
     def change_topic(self, old: Topic, new: Topic) -> bool:
         with self._write() as execute:
             found = self._select_topics("topics WHERE id=?", old.id.bytes)
@@ -407,29 +350,29 @@ class SqliteLedger:
             )
         return True
 
-    @ledger_call
+    @store_call
     def delete_topic(self, topic: Topic) -> bool:
         with self._write() as execute:
             execute("INSERT INTO doomed SELECT * FROM topics WHERE id=?", (topic.id.bytes,))
             return bool(execute("DELETE FROM topics WHERE id=?", (topic.id.bytes,)).rowcount)
 
-    @ledger_call
+    @store_call
     def doomed_topics(self) -> list[Topic]:
         return self._select_topics("doomed")
 
-    @ledger_call
+    @store_call
     def forget_topic(self, topic: Topic) -> None:
         with self._write() as execute:
             for table in ("heads", "extents", "producers"):
                 execute(f"DELETE FROM {table} WHERE topic=?", (topic.id.bytes,))
             execute("DELETE FROM doomed WHERE id=?", (topic.id.bytes,))
 
-    @ledger_call
+    @store_call
     def forget_producers(self, now_ms: int) -> int:
         with self._write() as execute:
             return execute("DELETE FROM producers WHERE expires_at <= ?", (now_ms,)).rowcount
 
-    @ledger_call
+    @store_call
     def next_producer_ids(self, count: int) -> int:
         with self._write() as execute:
             row = execute(
@@ -439,16 +382,13 @@ class SqliteLedger:
             ).fetchone()
         return int(row[0])
 
-    @ledger_call
+    @store_call
     def cluster_id(self, proposed: str) -> str:
         with self._write() as execute:
             execute("INSERT OR IGNORE INTO cluster VALUES ('cluster_id', ?)", (proposed,))
             row = execute("SELECT value FROM cluster WHERE name='cluster_id'").fetchone()
         return str(row[0])
 
-    async def close(self) -> None:
-        if self._thread is not None:
-            self._thread.shutdown(wait=True)
+    def finish(self) -> None:
         self._checkpointer.close()
         self.noted.close()
-        self._db.close()

@@ -4,16 +4,11 @@ Every call is one statement or one transaction, in the event loop as the ledger'
 `fsync` they run in a thread, because they wait for the disk.
 """
 
-import asyncio
-import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
-from samsa.local.sqlite import BUSY_TIMEOUT_MS, Transaction
-from samsa.ports import Committed, GroupItem, Offsets, Unavailable
+from samsa.local.database import Database, store_call
+from samsa.ports import Committed, GroupItem, Offsets
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,39 +43,9 @@ class _Overtaken(Exception):
     """A newer generation has committed one of the partitions."""
 
 
-def store_call(method: Callable[Concatenate["SqliteGroups", P], R]) -> Any:
-    """Count the call, run it inline or in the store's thread, and name its failures."""
-    name = method.__name__
-
-    @wraps(method)
-    async def call(self: "SqliteGroups", *args: P.args, **kwargs: P.kwargs) -> R:
-        self.calls[name] += 1
-        try:
-            if self.thread is None:
-                return method(self, *args, **kwargs)
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self.thread, lambda: method(self, *args, **kwargs))
-        except sqlite3.Error as error:
-            raise Unavailable(f"SQLite {name}: {error}") from error
-
-    return call
-
-
-class SqliteGroups:
+class SqliteGroups(Database):
     def __init__(self, path: str, fsync: bool = False) -> None:
-        self.calls: dict[str, int] = defaultdict(int)
-        self.thread = ThreadPoolExecutor(1, "groups") if fsync else None
-        self._db = sqlite3.connect(
-            path,
-            timeout=BUSY_TIMEOUT_MS / 1000,
-            isolation_level=None,
-            check_same_thread=False,
-        )
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
-        # The ledger's own thread does the checkpoints of the file.
-        self._db.execute("PRAGMA wal_autocheckpoint=0")
-        self._db.executescript(SCHEMA)
+        super().__init__(path, SCHEMA, fsync)
 
     def _group(self, group_id: str, known: int = 0) -> GroupItem | None:
         row = self._db.execute(GROUP, (known, group_id)).fetchone()
@@ -105,7 +70,7 @@ class SqliteGroups:
 
     @store_call
     def delete_group(self, group_id: str, version: int) -> bool:
-        with Transaction(self._db) as execute:
+        with self._write() as execute:
             item = self._group(group_id)
             if (item.version if item else 0) != version:
                 return False
@@ -124,7 +89,7 @@ class SqliteGroups:
         if len(rows) == 1:
             return self._db.execute(COMMIT, rows[0]).rowcount == 1
         try:
-            with Transaction(self._db):
+            with self._write():
                 if self._db.executemany(COMMIT, rows).rowcount < len(rows):
                     raise _Overtaken
         except _Overtaken:
@@ -147,14 +112,9 @@ class SqliteGroups:
         )
 
     def _execute_all(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        with Transaction(self._db):
+        with self._write():
             self._db.executemany(statement, rows)
 
     @store_call
     def forget_topic(self, name: str, before: int) -> None:
         self._db.execute("DELETE FROM offsets WHERE topic=? AND committed_at < ?", (name, before))
-
-    async def close(self) -> None:
-        if self.thread is not None:
-            self.thread.shutdown(wait=True)
-        self._db.close()
