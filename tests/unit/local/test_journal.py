@@ -1,7 +1,9 @@
 """The journal: an append is stored whole, or nothing is."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from threading import Event
 from uuid import UUID
 
 import pytest
@@ -9,9 +11,11 @@ import pytest
 from samsa.local.files import INLINE_BYTES
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
+from samsa.local.packs import Packs, Place
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
     Bound,
+    Buffer,
     Claim,
     Extent,
     Journaled,
@@ -74,6 +78,29 @@ async def test_a_large_append_is_stored_as_a_small_one_is(given: Given):
     data = bytes(range(256)) * (INLINE_BYTES // 256 + 1)
     assert (await given.append(0, data)).stored
     assert await given.stored() == [data]
+
+
+async def test_who_gave_up_waiting_for_a_write_leaves_its_place_alone(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+):
+    """The thread writes on, and must not write over what comes next."""
+    write, go_on = Packs.write, Event()
+
+    def slowly(packs: Packs, place: Place, parts: Sequence[Buffer]) -> None:
+        go_on.wait()
+        write(packs, place, parts)
+
+    large, small = b"x" * (INLINE_BYTES + 1), b"small"
+    monkeypatch.setattr(Packs, "write", slowly)
+    gone = asyncio.create_task(given.append(0, large))
+    await asyncio.sleep(0.01)
+    gone.cancel()
+    await asyncio.wait([gone])
+    monkeypatch.undo()
+    assert (await given.append(0, small)).stored
+    go_on.set()
+    await asyncio.to_thread(given.journal._threads.shutdown)
+    assert await given.stored() == [small]
 
 
 async def test_who_comes_second_stores_nothing_and_is_told_where_the_log_is(given: Given):

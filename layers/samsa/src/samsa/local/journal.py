@@ -102,10 +102,11 @@ class SqliteJournal:
             else:
                 loop = asyncio.get_running_loop()
                 await loop.run_in_executor(self._threads, self._packs.write, place, parts)
-        except BaseException as error:
+        except OSError as error:
             self._packs.give_back(place, extent.size)
-            if isinstance(error, OSError):
-                raise Unavailable(f"writing a pack: {error.strerror}") from error
+            raise Unavailable(f"writing a pack: {error.strerror}") from error
+        except BaseException:
+            self._packs.keep(place)  # a thread may still be writing there
             raise
         return place
 
