@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from samsa.handlers.broker import Broker
+from samsa.handlers.broker import Broker, Rules
+from samsa.handlers.configs import retention_hours
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Stores
 from samsa.server.upkeep import tend
@@ -42,7 +43,8 @@ async def open_broker() -> Broker:
     objects = open_objects(os.environ["SAMSA_OBJECTS"], fsync=False, cache_bytes=0)
     # Nobody waits on this process; who waits elsewhere looks again by itself.
     stores = Stores(ledger, objects, SystemClock(), LocalWakeups(), fresh_words())
-    return Broker(stores, "", groups=open_groups(url, ledger, fsync=False))
+    rules = Rules(log_retention_hours=retention_hours(os.environ))
+    return Broker(stores, "", rules, groups=open_groups(url, ledger, fsync=False))
 
 
 async def round_of(broker: Broker) -> None:

@@ -4,14 +4,15 @@ import asyncio
 from typing import Any
 
 import pytest
-from bundle.given_gateway import LISTEN, Client, Cluster, frame_of
+from bundle.given_gateway import LISTEN, Client, Cluster, frame_of, serving_pushes
 from bundle.talk import TOPIC, create, describe, look, offset_in, read, write
 from server.talk import PRODUCE, batch, produce_row
 
 from samsa.envelope import Error, ErrorCode, Ping, Reply, Request
-from samsa.ports import Missing, Unavailable
+from samsa.gateway import Settings
+from samsa.ports import Misconfigured, Missing, Unavailable
 from samsa.wire.apis import ApiKey
-from samsa.wire.messages import find_coordinator, produce
+from samsa.wire.messages import describe_configs, find_coordinator, produce
 
 
 def test_what_one_environment_stores_another_reads(cluster: Cluster):
@@ -41,6 +42,31 @@ def test_every_environment_has_the_same_cluster_id(cluster: Cluster):
 @pytest.mark.parametrize("query", [{"v": "9"}, {"listen": "nowhere"}])
 def test_who_greets_badly_is_not_let_in(cluster: Cluster, query: dict[str, str]):
     assert Client(cluster.first).connect(**query)["statusCode"] == 400
+
+
+@pytest.mark.parametrize(
+    ("hours", "wanted"), [("48", "172800000"), ("-1", "-1"), ("", "604800000")]
+)
+def test_topics_say_for_how_long_the_deployment_keeps_records(
+    environment: dict[str, str], hours: str, wanted: str
+):
+    with serving_pushes() as pushes:
+        cluster = Cluster({**environment, "SAMSA_LOG_RETENTION_HOURS": hours}, pushes)
+        client = cluster.client()
+        create(client)
+        asked = [describe_configs.RESOURCE(resource_type=2, resource_name=TOPIC)]
+        row = describe_configs.REQUEST(resources=asked)
+        (found,) = client.ask(ApiKey.DESCRIBE_CONFIGS, 4, row).results
+    (kept,) = [config for config in found.configs if config.name == "retention.ms"]
+    broker, default = 4, 5
+    assert (kept.value, kept.config_source) == (wanted, broker if hours else default)
+
+
+@pytest.mark.parametrize("hours", ["0", "-2", "soon"])
+def test_a_retention_that_makes_no_sense_is_refused_when_the_function_starts(hours: str):
+    stores = {"SAMSA_LEDGER": "dynamodb://samsa", "SAMSA_OBJECTS": "s3://samsa"}
+    with pytest.raises(Misconfigured, match="SAMSA_LOG_RETENTION_HOURS"):
+        Settings.of({**stores, "SAMSA_LOG_RETENTION_HOURS": hours})
 
 
 def test_an_answer_carries_the_number_of_its_request(cluster: Cluster):

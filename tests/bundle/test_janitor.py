@@ -1,7 +1,7 @@
 """The janitor function: a round closes stale slots, applies retention, buries doomed topics."""
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,17 +54,32 @@ class Janitor:
 
 
 @pytest.fixture
-def janitor(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Janitor]:
+def janitors(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], Janitor]]:
+    """Fresh environments of the function, on the same stores."""
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    spec = importlib.util.spec_from_file_location("janitor_app", APP)
-    assert spec is not None
-    assert spec.loader is not None
-    app = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(app)
-    yield Janitor(app)
-    app.LOOP.run_until_complete(app.BROKER.stores.ledger.close())
-    app.LOOP.close()
+    started: list[ModuleType] = []
+
+    def start() -> Janitor:
+        spec = importlib.util.spec_from_file_location("janitor_app", APP)
+        assert spec is not None
+        assert spec.loader is not None
+        app = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(app)
+        started.append(app)
+        return Janitor(app)
+
+    yield start
+    for app in started:
+        app.LOOP.run_until_complete(app.BROKER.stores.ledger.close())
+        app.LOOP.close()
+
+
+@pytest.fixture
+def janitor(janitors: Callable[[], Janitor]) -> Janitor:
+    return janitors()
 
 
 def test_a_slot_whose_writer_died_is_closed_with_filler(janitor: Janitor):
@@ -102,6 +117,23 @@ def test_what_is_too_old_leaves_the_log_and_later_the_bucket(
     janitor.round()
     assert janitor.objects(partition) == []
     assert (janitor.head(kept).log_start, len(janitor.objects(kept))) == (0, 1)
+
+
+def test_topics_that_say_nothing_keep_records_for_as_long_as_the_deployment_says(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, janitors: Callable[[], Janitor]
+):
+    monkeypatch.setenv("SAMSA_LOG_RETENTION_HOURS", "-1")
+    patient = janitors()
+    silent = Partition(patient.topic().id, 0)
+    own = Partition(patient.topic(**{"retention.ms": "1000"}).id, 0)
+    for each in (silent, own):
+        patient.append(each)
+    patient.round()
+    assert (patient.head(silent).log_start, patient.head(own).log_start) == (0, 1)
+    monkeypatch.setenv("SAMSA_LOG_RETENTION_HOURS", "2")
+    strict = janitors()
+    strict.round()
+    assert strict.head(silent).log_start == 1
 
 
 def test_a_deleted_topic_is_buried(janitor: Janitor):

@@ -43,6 +43,7 @@ class Assembly:
         rules = Rules(
             settings.default_partitions,
             settings.auto_create_topics,
+            settings.log_retention_hours,
             groups=_groups(settings.initial_rebalance_delay_ms),
         )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))

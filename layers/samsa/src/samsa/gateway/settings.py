@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
+from samsa.handlers.configs import retention_hours
 from samsa.ports import Misconfigured
 
 LONGEST_GOOD_MS = 200_000
@@ -36,6 +37,8 @@ class Settings:
     """How long the shim may answer an idle consumer by itself: what a lost wake-up can cost."""
     initial_rebalance_delay_ms: int | None = None
     """None for Kafka's default."""
+    log_retention_hours: int = 168
+    """Of topics that do not say it themselves; -1 for ever."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Settings":
@@ -52,4 +55,5 @@ class Settings:
             environment.get("SAMSA_AUTO_CREATE_TOPICS", "true").lower() != "false",
             min(int(environment.get("SAMSA_PARKED_GOOD_MS") or 120_000), LONGEST_GOOD_MS),
             int(delay) if delay else None,
+            retention_hours(environment),
         )

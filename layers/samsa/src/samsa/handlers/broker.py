@@ -29,6 +29,8 @@ class Rules:
 
     default_partitions: int = 1
     auto_create_topics: bool = True
+    log_retention_hours: int = 168
+    """How long a topic keeps a record that says nothing of it itself; -1 for ever."""
     max_fetch_bytes: int = 55 * 1024 * 1024
     max_decompressed_bytes: int = 128 * 1024 * 1024
     max_answer_memory: int = 256 * 1024 * 1024

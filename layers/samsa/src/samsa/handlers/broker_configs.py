@@ -98,6 +98,7 @@ def _own(context: Context, broker: Broker) -> dict[str, str]:
         "fetch.max.bytes": str(rules.max_fetch_bytes),
         "listeners": f"PLAINTEXT://{host}:{port}",
         "log.dirs": LOG_DIR,
+        "log.retention.hours": str(rules.log_retention_hours),
         "node.id": str(NODE_ID),
         "num.partitions": str(rules.default_partitions),
         "process.roles": "broker,controller",

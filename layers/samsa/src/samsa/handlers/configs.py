@@ -2,13 +2,18 @@
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from samsa.ports import Topic
+from samsa.ports import Misconfigured, Topic
 from samsa.wire.errors import ErrorCode
 
 from .config_kinds import NAME
 from .topic_configs import TOPIC_CONFIGS
 
+if TYPE_CHECKING:
+    from .broker import Rules
+
+HOUR_MS = 3_600_000
 MAX_NAME = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
@@ -58,6 +63,21 @@ def check_configs(configs: Mapping[str, str]) -> None:
         )
 
 
-def number(topic: Topic, name: str) -> int:
+def retention_hours(environment: Mapping[str, str]) -> int:
+    """This broker's log.retention.hours, as a function is told it. Raises Misconfigured."""
+    text = environment.get("SAMSA_LOG_RETENTION_HOURS") or "168"
+    if not re.fullmatch(r"-1|[1-9]\d*", text):
+        raise Misconfigured(f"SAMSA_LOG_RETENTION_HOURS is {text!r}: -1 for ever, or 1 and more")
+    return int(text)
+
+
+def default_of(name: str, rules: "Rules | None") -> str:
+    """What a topic has that says nothing of it: Kafka's default, or this broker's own."""
+    if name == "retention.ms" and rules is not None:
+        return str(max(-1, rules.log_retention_hours * HOUR_MS))
+    return TOPIC_CONFIGS[name].default
+
+
+def number(topic: Topic, name: str, rules: "Rules | None" = None) -> int:
     """Kafka takes any negative number for −1: no limit."""
-    return max(-1, int(topic.configs.get(name) or TOPIC_CONFIGS[name].default))
+    return max(-1, int(topic.configs.get(name) or default_of(name, rules)))

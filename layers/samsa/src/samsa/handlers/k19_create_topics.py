@@ -16,10 +16,10 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.create_topics import CONFIG_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
 from .assignments import check_assignment
-from .broker import Broker, Context, handles
-from .configs import Refused
+from .broker import Broker, Context, Rules, handles
+from .configs import Refused, default_of
 from .per_topic import each_topic
-from .resources import Source
+from .resources import source_of
 from .topic_configs import TOPIC_CONFIGS
 
 DEFAULT = -1
@@ -38,7 +38,7 @@ async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
             error_message=None,
             num_partitions=topic.partitions,
             replication_factor=1,
-            configs=_described(topic),
+            configs=_described(topic, broker.rules),
         )
 
     return RESPONSE(topics=await each_topic(request.topics, TOPIC_RESPONSE, create))
@@ -94,12 +94,12 @@ def _configs(asked: Any) -> dict[str, str]:
     return configs
 
 
-def _described(topic: Topic) -> list[Any]:
+def _described(topic: Topic, rules: Rules) -> list[Any]:
     return [
         CONFIG_RESPONSE(
             name=name,
-            value=topic.configs.get(name, config.default),
-            config_source=Source.TOPIC if name in topic.configs else Source.DEFAULT,
+            value=topic.configs.get(name, default_of(name, rules)),
+            config_source=source_of(topic, name, rules),
         )
-        for name, config in TOPIC_CONFIGS.items()
+        for name in TOPIC_CONFIGS
     ]

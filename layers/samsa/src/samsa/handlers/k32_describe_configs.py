@@ -16,11 +16,11 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_configs import CONFIG, RESPONSE, RESULT, SYNONYM
 
-from .broker import Broker, Context, handles
+from .broker import Broker, Context, Rules, handles
 from .broker_configs import BrokerConfig, broker_configs
-from .configs import Refused
-from .resources import ResourceType, Source, check_resource
-from .topic_configs import TOPIC_CONFIGS, Config
+from .configs import Refused, default_of
+from .resources import ResourceType, Source, check_resource, source_of
+from .topic_configs import TOPIC_CONFIGS
 
 WITHOUT_EFFECT = "Kept, and without effect here."
 
@@ -63,7 +63,7 @@ async def _configs(resource: Any, context: Context, broker: Broker) -> Iterable[
             raise Refused(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
             )
-        return [_of_topic(topic, key, config) for key, config in TOPIC_CONFIGS.items()]
+        return [_of_topic(topic, key, broker.rules) for key in TOPIC_CONFIGS]
     # Of every broker at once there are only those that were changed, and none can be.
     return [_of_broker(config) for config in broker_configs(context, broker)] if name else []
 
@@ -79,7 +79,8 @@ def _asked_for(configs: Iterable[Any], resource: Any, request: Any) -> list[Any]
     return found
 
 
-def _of_topic(topic: Topic, name: str, config: Config) -> Any:
+def _of_topic(topic: Topic, name: str, rules: Rules) -> Any:
+    config, source = TOPIC_CONFIGS[name], source_of(topic, name, rules)
     synonyms = []
     if name in topic.configs:
         synonyms.append(SYNONYM(name=name, value=topic.configs[name], source=Source.TOPIC))
@@ -87,9 +88,9 @@ def _of_topic(topic: Topic, name: str, config: Config) -> Any:
         synonyms.append(SYNONYM(name=config.synonym, value=config.default, source=Source.DEFAULT))
     return CONFIG(
         name=name,
-        value=topic.configs.get(name, config.default),
-        is_default=name not in topic.configs,
-        config_source=Source.TOPIC if name in topic.configs else Source.DEFAULT,
+        value=topic.configs.get(name, default_of(name, rules)),
+        is_default=source is not Source.TOPIC,
+        config_source=source,
         synonyms=synonyms,
         config_type=config.kind.type,
         documentation=config.about if config.honoured else f"{config.about} {WITHOUT_EFFECT}",

@@ -3,10 +3,12 @@
 from enum import IntEnum
 from typing import Any
 
+from samsa.ports import Topic
 from samsa.wire.errors import ErrorCode
 
-from .broker import NODE_ID
-from .configs import Refused, check_name
+from .broker import NODE_ID, Rules
+from .configs import Refused, check_name, default_of
+from .topic_configs import TOPIC_CONFIGS
 
 
 class ResourceType(IntEnum):
@@ -22,6 +24,13 @@ class Source(IntEnum):
     TOPIC = 1
     BROKER = 4
     DEFAULT = 5
+
+
+def source_of(topic: Topic, name: str, rules: Rules) -> Source:
+    if name in topic.configs:
+        return Source.TOPIC
+    own = default_of(name, rules) != TOPIC_CONFIGS[name].default
+    return Source.BROKER if own else Source.DEFAULT
 
 
 def check_resource(resource: Any) -> ResourceType:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from samsa.handlers.broker import Broker
+from samsa.handlers.broker import Broker, Rules
 from samsa.handlers.configs import number
 from samsa.handlers.offsets import forget_expired, forget_offsets
 from samsa.log.retain import FOR_EVER, Retention
@@ -14,17 +14,17 @@ from .logs import event
 log = logging.getLogger("samsa.upkeep")
 
 
-def rules_of(topic: Topic) -> Retention:
+def rules_of(topic: Topic, rules: Rules) -> Retention:
     policy = topic.configs.get("cleanup.policy", "delete")
     if "delete" not in policy:
         return Retention(FOR_EVER, FOR_EVER)
-    return Retention(number(topic, "retention.ms"), number(topic, "retention.bytes"))
+    return Retention(number(topic, "retention.ms", rules), number(topic, "retention.bytes", rules))
 
 
 async def tend(broker: Broker) -> None:
     """One round. What is unavailable now is left for the next."""
     for topic in await broker.catalog.all():
-        rules = rules_of(topic)
+        rules = rules_of(topic, broker.rules)
         for index in range(topic.partitions):
             try:
                 await broker.log.retainer.retain(Partition(topic.id, index), rules)
