@@ -57,3 +57,18 @@ class Ownership:
 
     def close(self) -> None:
         os.close(self._fd)
+
+
+def somebody_is_alone(path: str) -> bool:
+    """Asked by somebody who stays outside."""
+    try:
+        fd = os.open(f"{path}-owner", os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False

@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
 from samsa.local.memory import MemoryObjects
+from samsa.local.onlooker import look_on
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.cache import TailCache
@@ -37,6 +38,14 @@ async def open_ledger(url: str, fsync: bool) -> Ledger:
             await ledger.create_table()
         return ledger
     raise BadUrl(f"{url!r} is no ledger; there are sqlite:///… and dynamodb://…")
+
+
+async def open_ledger_to_read(url: str) -> Ledger:
+    """For somebody who only looks, and does not make a broker on the same machine any slower."""
+    parts, _ = _parse(url, "region", "endpoint")
+    if parts.scheme == "sqlite":
+        return await look_on(_path(parts, "sqlite:///path/to/ledger.db"))
+    return await open_ledger(url, fsync=False)
 
 
 def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:

@@ -1,0 +1,94 @@
+"""The SQLite ledger of somebody who only reads, and does not want to be noticed.
+
+Opening a ledger as a broker does makes whoever is alone with it let us in, and from then on write
+every append down at once (`ownership.py`). For a look that is too much. An onlooker takes no lock
+and writes nothing. What has been noted but not yet written down when it comes, it waits for: five
+milliseconds, mostly. If nobody is there to write it down, because that process has died, it opens
+the ledger as anybody would, for as long as that takes.
+"""
+
+import asyncio
+import os
+import sqlite3
+from collections import defaultdict
+from urllib.parse import quote
+
+from samsa.local.database import BUSY_TIMEOUT_MS
+from samsa.local.notes import Notes
+from samsa.local.ownership import somebody_is_alone
+from samsa.local.sqlite import SqliteLedger
+from samsa.ports import Partition, Unavailable, UnknownPartition
+
+LOOKS = 5_000
+LOOK_EVERY_S = 0.002
+
+
+class Onlooker(SqliteLedger):
+    """Its calls that write fail: SQLite refuses them."""
+
+    def __init__(self, path: str) -> None:
+        # Not as a ledger is opened: no schema, no lock, no checkpoints.
+        self.calls = defaultdict(int)
+        self.thread = None
+        self._db = sqlite3.connect(
+            f"file:{quote(path)}?mode=ro",
+            uri=True,
+            timeout=BUSY_TIMEOUT_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+
+    def before(self, name: str) -> None:
+        """Nothing of ours waits to be written down."""
+
+    def finish(self) -> None:
+        """Nothing of ours is open but the connection."""
+
+    @property
+    def has_open_slots(self) -> bool:
+        query = "SELECT 1 FROM heads WHERE inflight != '{}' LIMIT 1"
+        return self._db.execute(query).fetchone() is not None
+
+    def shows(self, partition: Partition, offset: int) -> bool:
+        """Whether the log has come so far, or its topic is gone."""
+        try:
+            return self._head(partition).next_offset >= offset
+        except UnknownPartition:
+            return True
+
+
+async def look_on(path: str) -> SqliteLedger:
+    """The ledger as it is now, with all that anybody was answered for. Raises Unavailable."""
+    if not os.path.exists(path):
+        raise Unavailable(f"there is no ledger at {path}")
+    try:
+        noted = _noted(f"{path}-notes")
+        ledger = Onlooker(path)
+        for _ in range(LOOKS):
+            if all(ledger.shows(*end) for end in noted.items()):
+                return await _with_slots_closed(ledger, path)
+            if not somebody_is_alone(path):
+                await SqliteLedger(path).close()  # which writes down what it finds
+            await asyncio.sleep(LOOK_EVERY_S)
+    except (OSError, sqlite3.Error) as error:
+        raise Unavailable(f"reading {path}: {error}") from error
+    raise Unavailable(f"another process keeps {path} to itself and does not write its notes down")
+
+
+def _noted(path: str) -> dict[Partition, int]:
+    """How far each partition has come by what is noted. What was cleared meanwhile is written."""
+    if not os.path.exists(path):
+        return {}
+    notes = Notes(path)
+    try:
+        return {note.partition: note.extent.end for note in notes.read()}
+    finally:
+        notes.close()
+
+
+async def _with_slots_closed(ledger: Onlooker, path: str) -> SqliteLedger:
+    """Who is alone leaves no slot open. A slot that is open may have to be closed by us."""
+    if not ledger.has_open_slots or somebody_is_alone(path):
+        return ledger
+    await ledger.close()
+    return SqliteLedger(path)
