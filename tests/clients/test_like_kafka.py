@@ -21,6 +21,8 @@ from support.kafka import a_kafka
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.messages import (
     alter_configs,
+    alter_partition_reassignments,
+    alter_replica_log_dirs,
     create_partitions,
     create_topics,
     delete_records,
@@ -28,9 +30,13 @@ from samsa.wire.messages import (
     describe_cluster,
     describe_configs,
     describe_producers,
+    describe_quorum,
     describe_topic_partitions,
+    elect_leaders,
     incremental_alter_configs,
+    list_config_resources,
     list_offsets,
+    list_partition_reassignments,
     metadata,
 )
 from samsa.wire.rows import Row
@@ -185,6 +191,51 @@ def pages(name: str, *topics: str, limit: int = 2_000, cursor: Any = None) -> Ca
         cursor=cursor,
     )
     return Case(f"pages: {name}", ApiKey.DESCRIBE_TOPIC_PARTITIONS, row)
+
+
+def elects(name: str, asked: dict[str, list[int]] | None, kind: int = 0) -> Case:
+    topics = None
+    if asked is not None:
+        topics = [elect_leaders.TOPIC(topic=t, partitions=numbers) for t, numbers in asked.items()]
+    row = elect_leaders.REQUEST(election_type=kind, topic_partitions=topics)
+    # Version 0 has no kinds.
+    return Case(f"elect: {name}", ApiKey.ELECT_LEADERS, row, (0, 1, 2) if kind == 0 else (1, 2))
+
+
+def reassigns(name: str, *replicas: list[int] | None, topic: str = "plain", first: int = 0) -> Case:
+    partitions = [
+        alter_partition_reassignments.PARTITION(partition_index=number, replicas=nodes)
+        for number, nodes in enumerate(replicas, first)
+    ]
+    asked = alter_partition_reassignments.TOPIC(name=topic, partitions=partitions)
+    row = alter_partition_reassignments.REQUEST(topics=[asked])
+    return Case(f"reassign: {name}", ApiKey.ALTER_PARTITION_REASSIGNMENTS, row, (0, 1))
+
+
+def moves(name: str, *numbers: int, topic: str = "plain") -> Case:
+    """To a directory that neither has: what each calls its own is its own."""
+    asked = alter_replica_log_dirs.TOPIC(name=topic, partitions=list(numbers))
+    row = alter_replica_log_dirs.REQUEST(
+        dirs=[alter_replica_log_dirs.DIR(path="/nowhere", topics=[asked])]
+    )
+    return Case(f"move: {name}", ApiKey.ALTER_REPLICA_LOG_DIRS, row, (1, 2))
+
+
+def asks_the_quorum(name: str, *places: tuple[str, list[int]]) -> Case:
+    topics = [
+        describe_quorum.TOPIC(
+            topic_name=topic,
+            partitions=[describe_quorum.PARTITION(partition_index=one) for one in numbers],
+        )
+        for topic, numbers in places
+    ]
+    row = describe_quorum.REQUEST(topics=topics)
+    return Case(f"quorum: {name}", ApiKey.DESCRIBE_QUORUM, row, (0, 1, 2))
+
+
+def lists_resources(*types: int) -> Case:
+    row = list_config_resources.REQUEST(resource_types=list(types))
+    return Case(f"resources: {types}", ApiKey.LIST_CONFIG_RESOURCES, row, (1,))
 
 
 def on_topic(*made: Any, topic: str = "plain", kind: int = 2) -> Any:
@@ -345,6 +396,49 @@ CASES = [
             topics=[describe_producers.TOPIC(name="plain", partition_indexes=[0])]
         ),
     ),
+    elects("what has its leader", {"plain": [0, 1, 2], "dot.ted": [0]}),
+    elects("any leader", {"plain": [0]}, kind=1),
+    elects("an unknown kind", {"plain": [0], "nowhere": [0]}, kind=2),
+    elects("no such partition", {"plain": [0, 9, -1]}),
+    elects("no such topic", {"nowhere": [0], "a/b": [0]}),
+    elects("no topics", {}),
+    elects("no partitions", {"plain": []}),
+    elects("all topics", None),
+    reassigns("to where it is", [0], [0]),
+    reassigns("to a strange node", [7]),
+    reassigns("to one more node", [0, 7]),
+    reassigns("to a node twice", [0, 0]),
+    reassigns("to no node", []),
+    reassigns("not at all", None),
+    reassigns("each in its own way", [0], [8, 7], None),
+    reassigns("no such partition", [0], None, first=8),
+    reassigns("no such topic", [0], None, topic="nowhere"),
+    *(
+        Case(
+            f"reassignments: {name}", ApiKey.LIST_PARTITION_REASSIGNMENTS,
+            list_partition_reassignments.REQUEST(topics=topics),
+        )
+        for name, topics in (
+            ("all", None),
+            ("of one", [list_partition_reassignments.TOPIC(name="plain", partition_indexes=[0])]),
+            ("what is not there", [
+                list_partition_reassignments.TOPIC(name="nowhere", partition_indexes=[0])]),
+        )
+    ),
+    moves("a partition", 0),
+    moves("no such partition", 9),
+    moves("no such topic", 0, topic="nowhere"),
+    moves("none"),
+    asks_the_quorum("nothing"),
+    asks_the_quorum("no such partition", ("__cluster_metadata", [1])),
+    asks_the_quorum("more than there is", ("__cluster_metadata", [0, 1])),
+    asks_the_quorum("another topic", ("plain", [0])),
+    asks_the_quorum("another topic as well", ("__cluster_metadata", [0]), ("plain", [0])),
+    asks_the_quorum("no partitions", ("__cluster_metadata", [])),
+    Case("resources: version 0", ApiKey.LIST_CONFIG_RESOURCES,
+         list_config_resources.REQUEST(), (0,)),
+    *(lists_resources(*types) for types in (
+        (2,), (4,), (16,), (32,), (2, 4), (2, 2), (99,), (0,), (1,), (2, 99))),
 ]  # fmt: skip
 ASKED = [
     pytest.param(case, version, id=f"{case.name} v{version}")
@@ -390,6 +484,18 @@ def test_the_brokers_defaults_are_apache_kafkas(both: Both) -> None:
     assert {name: one.config_type for name, one in samsa.items()} == {
         name: kafka[name].config_type for name in samsa
     }
+
+
+def test_the_quorum_has_one_voter_here_and_there(both: Both) -> None:
+    case = asks_the_quorum("its log", ("__cluster_metadata", [0]))
+    for version in case.versions:
+        for peer in (both.samsa, both.kafka):
+            (topic,) = peer.ask(case.key, version, case.row).topics
+            (partition,) = topic.partitions
+            assert (partition.error_code, partition.leader_id, partition.observers) == (0, 0, [])
+            (voter,) = partition.current_voters
+            # Nobody lags behind itself.
+            assert (voter.replica_id, voter.log_end_offset) == (0, partition.high_watermark)
 
 
 def plain(code: int, message: str | None) -> tuple[int, str | None]:

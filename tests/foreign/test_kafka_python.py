@@ -9,6 +9,8 @@ from support.broker import Broker
 
 PASS = {
     "test_admin_integration.py": [
+        "test_alter_partition_reassignments",
+        "test_alter_replica_log_dirs",
         "test_create_delete_topics",
         "test_create_partitions",
         "test_delete_groups",
@@ -21,9 +23,13 @@ PASS = {
         "test_describe_configs_topic_resource_returns_configs",
         "test_describe_group_exists",
         "test_describe_log_dirs",
+        "test_describe_metadata_quorum",
         "test_describe_topic_partitions",
         "test_describe_topic_partitions_pagination",
+        "test_elect_leaders",
+        "test_list_config_resources",
         "test_list_partition_offsets",
+        "test_list_partition_reassignments",
     ],
     "test_consumer_integration.py": [
         "test_consumer",
@@ -52,17 +58,10 @@ PASS = {
 }
 
 TRANSACTIONS = "transactions: docs/not-supported.md"
-NOT_ADVERTISED = "an API that is not advertised: docs/not-supported.md"
 LEFT_OUT = {
-    "test_alter_partition_reassignments": NOT_ADVERTISED,
-    "test_alter_replica_log_dirs": NOT_ADVERTISED,
     "test_create_describe_delete_acls": "ACLs; fails on an Apache Kafka without an authorizer too",
-    "test_describe_metadata_quorum": NOT_ADVERTISED,
-    "test_elect_leaders": NOT_ADVERTISED,
     "test_group": "fails on Apache Kafka too: a session of 3 s is below its default minimum of 6 s",
     "test_kafka_consumer_offsets_for_time_old": "skips itself on Apache Kafka too: for old brokers",
-    "test_list_config_resources": NOT_ADVERTISED,
-    "test_list_partition_reassignments": NOT_ADVERTISED,
     "test_transactional_producer_messages": TRANSACTIONS,
     "test_transactional_producer_offsets": TRANSACTIONS,
 }

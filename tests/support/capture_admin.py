@@ -4,7 +4,7 @@ from contextlib import closing
 
 from clients.adapters.kafka_python import KafkaPython
 from clients.client import Client, Record
-from kafka import TopicPartition
+from kafka import TopicPartition, TopicPartitionReplica
 from support.waiting import eventually
 
 from samsa.wire.apis import ApiKey
@@ -14,10 +14,16 @@ ADMIN_APIS = frozenset(
         ApiKey.DELETE_RECORDS,
         ApiKey.DESCRIBE_CONFIGS,
         ApiKey.ALTER_CONFIGS,
+        ApiKey.ALTER_REPLICA_LOG_DIRS,
         ApiKey.DESCRIBE_LOG_DIRS,
         ApiKey.CREATE_PARTITIONS,
+        ApiKey.ELECT_LEADERS,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.DESCRIBE_QUORUM,
         ApiKey.DESCRIBE_PRODUCERS,
+        ApiKey.LIST_CONFIG_RESOURCES,
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
     }
 )
@@ -40,3 +46,15 @@ def ask_about_logs(bootstrap: str, topic: str) -> None:
     with closing(KafkaPython(bootstrap).admin()) as admin:
         admin.describe_log_dirs([topic])
         admin.describe_producers([TopicPartition(topic, 0)])
+
+
+def ask_about_replicas(bootstrap: str, topic: str) -> None:
+    """What means little where there is one node."""
+    partition = TopicPartition(topic, 0)
+    with closing(KafkaPython(bootstrap).admin()) as admin:
+        admin.elect_leaders(0, {topic: [0]}, raise_errors=False)
+        admin.alter_partition_reassignments({partition: [0]})
+        admin.list_partition_reassignments([partition])
+        admin.alter_replica_log_dirs({TopicPartitionReplica(topic, 0, 0): "elsewhere"})
+        admin.describe_metadata_quorum()
+        admin.list_config_resources()

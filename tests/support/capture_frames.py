@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from clients.client import Client, Record
 from clients.legacy import LEGACY
 from clients.registry import ADMINS, MAKERS
-from support.capture_admin import ADMIN_APIS, administer, ask_about_logs
+from support.capture_admin import ADMIN_APIS, administer, ask_about_logs, ask_about_replicas
 from support.capture_groups import CLIENTS, GROUP_APIS, ask_about_groups, read_in_groups
 
 from samsa.wire.apis import APIS
@@ -140,6 +140,7 @@ def capture_admins(album: Album, bootstrap: str, logs: Path) -> None:
         client.close()
     album.client = "kafka-python"
     ask_about_logs(bootstrap, "golden-admin-kafka-python")
+    ask_about_replicas(bootstrap, "golden-admin-kafka-python")
 
 
 def arguments() -> argparse.Namespace:

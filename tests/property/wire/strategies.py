@@ -38,6 +38,8 @@ UUIDS = st.just(uuid.UUID(int=0)) | st.uuids()
 
 def integers(type_: Fixed) -> st.SearchStrategy[int]:
     bits = 8 * type_.size
+    if type_.code.isupper():
+        return st.integers(0, 2**bits - 1)
     return st.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 

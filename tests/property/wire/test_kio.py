@@ -26,6 +26,7 @@ GONE_FROM_KAFKA_4 = {
     "DeleteTopics": [0],
     "OffsetForLeaderEpoch": [0, 1],
     "DescribeConfigs": [0],
+    "AlterReplicaLogDirs": [0],
     "DescribeLogDirs": [0],
 }
 

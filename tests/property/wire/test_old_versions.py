@@ -20,6 +20,7 @@ OLD = [
     (ApiKey.DELETE_TOPICS, "admin", [0]),
     (ApiKey.OFFSET_FOR_LEADER_EPOCH, "consumer", [0, 1]),
     (ApiKey.DESCRIBE_CONFIGS, "admin", [0]),
+    (ApiKey.ALTER_REPLICA_LOG_DIRS, "admin", [0]),
     (ApiKey.DESCRIBE_LOG_DIRS, "admin", [0]),
 ]
 CASES = [

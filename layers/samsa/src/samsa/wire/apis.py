@@ -38,15 +38,21 @@ class ApiKey(IntEnum):
     OFFSET_FOR_LEADER_EPOCH = 23
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
+    ALTER_REPLICA_LOG_DIRS = 34
     DESCRIBE_LOG_DIRS = 35
     CREATE_PARTITIONS = 37
     DELETE_GROUPS = 42
+    ELECT_LEADERS = 43
     INCREMENTAL_ALTER_CONFIGS = 44
+    ALTER_PARTITION_REASSIGNMENTS = 45
+    LIST_PARTITION_REASSIGNMENTS = 46
     OFFSET_DELETE = 47
+    DESCRIBE_QUORUM = 55
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
+    LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
 
 
@@ -100,15 +106,21 @@ APIS: dict[int, Api] = {
         Api(ApiKey.OFFSET_FOR_LEADER_EPOCH, newest=4),
         Api(ApiKey.DESCRIBE_CONFIGS, newest=4),
         Api(ApiKey.ALTER_CONFIGS, newest=2),
+        Api(ApiKey.ALTER_REPLICA_LOG_DIRS, newest=2),
         Api(ApiKey.DESCRIBE_LOG_DIRS, newest=5),
         Api(ApiKey.CREATE_PARTITIONS, newest=3),
         Api(ApiKey.DELETE_GROUPS, newest=2),
+        Api(ApiKey.ELECT_LEADERS, newest=2),
         Api(ApiKey.INCREMENTAL_ALTER_CONFIGS, newest=1),
+        Api(ApiKey.ALTER_PARTITION_REASSIGNMENTS, newest=1),
+        Api(ApiKey.LIST_PARTITION_REASSIGNMENTS, newest=0),
         Api(ApiKey.OFFSET_DELETE, newest=0),
+        Api(ApiKey.DESCRIBE_QUORUM, newest=2),
         Api(ApiKey.DESCRIBE_CLUSTER, newest=2),
         Api(ApiKey.DESCRIBE_PRODUCERS, newest=0),
         Api(ApiKey.CONSUMER_GROUP_HEARTBEAT, newest=1),
         Api(ApiKey.CONSUMER_GROUP_DESCRIBE, newest=1),
+        Api(ApiKey.LIST_CONFIG_RESOURCES, newest=1),
         Api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, newest=0),
     )
 }

@@ -1,0 +1,64 @@
+"""AlterPartitionReassignments (key 45).
+
+Behaviour: every partition is on node 0, where it may be sent again, and nowhere else. Null replicas
+stand for giving up a reassignment, of which there never is one.
+
+Versions: 1 can forbid that the number of replicas changes, which it cannot.
+"""
+
+from typing import Any
+
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.alter_partition_reassignments import (
+    PARTITION_RESPONSE,
+    RESPONSE,
+    TOPIC_RESPONSE,
+)
+
+from .assignments import check_assignment
+from .broker import Broker, Context, handles
+from .catalog import partition_of
+from .configs import Refused
+
+
+@handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
+async def alter_partition_reassignments(request: Any, context: Context, broker: Broker) -> Any:
+    responses = []
+    for asked in request.topics:
+        partitions = [await _answer(asked.name, entry, broker) for entry in asked.partitions]
+        responses.append(TOPIC_RESPONSE(name=asked.name, partitions=partitions))
+    return RESPONSE(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_message=None,
+        responses=responses,
+    )
+
+
+async def _answer(name: str, entry: Any, broker: Broker) -> Any:
+    code, message = ErrorCode.NONE, None
+    try:
+        await _check(name, entry.partition_index, broker)
+        if entry.replicas is None:
+            code = ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+        else:
+            check_assignment(entry.replicas)
+    except Refused as refused:
+        code, message = refused.code, refused.message
+    except Unavailable as error:
+        code, message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    return PARTITION_RESPONSE(
+        partition_index=entry.partition_index, error_code=code, error_message=message
+    )
+
+
+async def _check(name: str, number: int, broker: Broker) -> None:
+    topic = await broker.catalog.named(name)
+    if topic is None:
+        problem = f"Unable to find a topic named {name}."
+    elif partition_of(topic, number) is None:
+        problem = f"Unable to find partition {name}:{number}."
+    else:
+        return
+    raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, problem)

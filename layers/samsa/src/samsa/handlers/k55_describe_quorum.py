@@ -1,0 +1,58 @@
+"""DescribeQuorum (key 55).
+
+Behaviour: what Kafka keeps in its log of metadata is in the ledger, whose own business it is how
+many copies there are. So the quorum has one voter, node 0, whose log is empty and never lags. Only
+partition 0 of that log can be asked for, and only alone, as in Kafka.
+
+Versions: 1+ tell when a voter was last heard of. 2 where it is reached.
+"""
+
+from typing import Any
+
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.describe_quorum import (
+    LISTENER,
+    NODE,
+    PARTITION_RESPONSE,
+    REPLICA,
+    RESPONSE,
+    TOPIC_RESPONSE,
+)
+
+from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
+
+METADATA_LOG = ("__cluster_metadata", 0)
+
+
+@handles(ApiKey.DESCRIBE_QUORUM)
+async def describe_quorum(request: Any, context: Context, broker: Broker) -> Any:
+    asked = [(t.topic_name, p.partition_index) for t in request.topics for p in t.partitions]
+    if asked != [METADATA_LOG]:
+        return RESPONSE(topics=[_unknown(topic) for topic in request.topics])
+    name, number = METADATA_LOG
+    now = broker.stores.clock.now_ms()
+    voter = REPLICA(replica_id=NODE_ID, last_fetch_timestamp=now, last_caught_up_timestamp=now)
+    partition = PARTITION_RESPONSE(
+        partition_index=number,
+        leader_id=NODE_ID,
+        leader_epoch=LEADER_EPOCH,
+        current_voters=[voter],
+    )
+    host, port = context.address
+    return RESPONSE(
+        topics=[TOPIC_RESPONSE(topic_name=name, partitions=[partition])],
+        nodes=[NODE(node_id=NODE_ID, listeners=[LISTENER(name="PLAINTEXT", host=host, port=port)])],
+    )
+
+
+def _unknown(topic: Any) -> Any:
+    partitions = [
+        PARTITION_RESPONSE(
+            partition_index=one.partition_index,
+            error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            error_message="This server does not host this topic-partition.",
+        )
+        for one in topic.partitions
+    ]
+    return TOPIC_RESPONSE(topic_name=topic.topic_name, partitions=partitions)

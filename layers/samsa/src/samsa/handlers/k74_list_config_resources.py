@@ -1,0 +1,44 @@
+"""ListConfigResources (key 74): what DescribeConfigs can be asked for.
+
+Behaviour: the topics and the one broker. Loggers, client metrics and groups have no configs here,
+and so none of them is listed.
+
+Versions: 0 was ListClientMetricsResources, and is answered none. 1+ name the types that are wanted;
+none means all.
+"""
+
+from typing import Any
+
+from samsa.ports import Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.list_config_resources import RESOURCE, RESPONSE
+
+from .broker import NODE_ID, Broker, Context, handles
+from .resources import ResourceType
+
+BROKER_LOGGER, CLIENT_METRICS, GROUP = 8, 16, 32
+TYPES = {*ResourceType, BROKER_LOGGER, CLIENT_METRICS, GROUP}
+
+
+@handles(ApiKey.LIST_CONFIG_RESOURCES)
+async def list_config_resources(request: Any, context: Context, broker: Broker) -> Any:
+    wanted = _wanted(request, context)
+    if not wanted <= TYPES:
+        return RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    found = []
+    if ResourceType.BROKER in wanted:
+        found.append(RESOURCE(resource_name=str(NODE_ID), resource_type=ResourceType.BROKER))
+    if ResourceType.TOPIC in wanted:
+        try:
+            topics = await broker.catalog.all()
+        except Unavailable:
+            return RESPONSE(error_code=ErrorCode.REQUEST_TIMED_OUT)
+        found += [RESOURCE(resource_name=t.name, resource_type=ResourceType.TOPIC) for t in topics]
+    return RESPONSE(config_resources=found)
+
+
+def _wanted(request: Any, context: Context) -> set[int]:
+    if context.version == 0:
+        return {CLIENT_METRICS}
+    return set(request.resource_types) or TYPES
