@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from samsa import __version__
-from samsa.cli import consume, groups, local_api, produce, shim, topics, up
+from samsa.cli import consume, cost, groups, local_api, produce, shim, topics, up
 from samsa.cli.client import ClientError
 
 
@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"samsa {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (up, topics, groups, produce, consume, shim, local_api):
+    for module in (up, topics, groups, produce, consume, shim, local_api, cost):
         module.add_to(commands)
     return root
 

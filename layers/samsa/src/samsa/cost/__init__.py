@@ -1,0 +1,31 @@
+"""What a month costs on AWS: Samsa in both of its shapes, beside MSK Serverless and Kafka on EC2.
+
+    load = Load(messages_per_second=100, size=1_000)
+    functions(load, prices).total
+
+Pure: prices are handed in (`prices.toml` is read by the command), and what a request asks of AWS is
+a table (`acts.py`) that tests hold against requests that were really made.
+"""
+
+from .bill import Bill, Line
+from .compare import BILLS, break_evens
+from .functions import functions
+from .kafka import kafka
+from .load import Load
+from .msk import msk
+from .prices import BadPrices, Prices
+from .processes import processes
+
+__all__ = [
+    "BILLS",
+    "BadPrices",
+    "Bill",
+    "Line",
+    "Load",
+    "Prices",
+    "break_evens",
+    "functions",
+    "kafka",
+    "msk",
+    "processes",
+]
