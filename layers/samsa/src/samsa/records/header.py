@@ -15,6 +15,8 @@ LARGEST_SEQUENCE = 0x7FFFFFFF
 LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
+DELETE_HORIZON = 0x40
+"""The base timestamp is not a record's: it says from when on the tombstones may go."""
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 
@@ -54,6 +56,10 @@ class BatchHeader(NamedTuple):
     @property
     def log_append_time(self) -> bool:
         return bool(self.attributes & LOG_APPEND_TIME)
+
+    @property
+    def delete_horizon(self) -> int | None:
+        return self.base_timestamp if self.attributes & DELETE_HORIZON else None
 
     @property
     def offsets(self) -> int:

@@ -1,0 +1,103 @@
+"""One batch of a compacted log: what stays of it.
+
+Kafka's rules. A record stays if it is the newest of its key; one without a key never does. A
+tombstone stays too, for `delete.retention.ms` from when it was first cleaned: that time goes into
+the batch's base timestamp, under an attribute that says so, and counts once everything older than
+the tombstone has been cleaned. What stays has the offset it had, and its batch takes the offsets it
+took, with the producer and the sequence it came with.
+
+Control batches and those of transactions stay as they are, and their keys replace nothing: which of
+them were committed is not known here. So does a batch that cannot be read.
+"""
+
+from collections.abc import Mapping, Set
+from typing import NamedTuple, TypeAlias
+
+from samsa.records.batch import seal
+from samsa.records.compression import CODEC_MASK, compress, decompress
+from samsa.records.errors import RecordError
+from samsa.records.header import DELETE_HORIZON, HEADER_SIZE, BatchHeader
+from samsa.records.spans import (
+    Sifted,
+    Steps,
+    newest_by_key,
+    newest_time,
+    sift,
+    with_times_from,
+)
+
+Part: TypeAlias = bytes | memoryview
+
+MOST_UNPACKED = 128 * 1024 * 1024
+
+
+class Sieve(NamedTuple):
+    newest: Mapping[bytes, int]
+    """The newest offset of every key that is cleaned now."""
+    end: int
+    """What lies at or above it stays as it is. A batch's first offset."""
+    now_ms: int
+    tombstones_ms: int
+    asked_for: Set[int] = frozenset()
+    """Offsets of batches that idempotent producers may still be asked about: what goes out of them
+    leaves an empty batch."""
+
+
+def keys_of(header: BatchHeader, part: Part) -> Steps[dict[bytes, int]]:
+    """The newest offset of every key in a batch; none if it is not to be looked into."""
+    if header.is_empty or _is_left_alone(header):
+        return {}
+    try:
+        return (yield from newest_by_key(header, _plain(header, part)))
+    except RecordError:
+        return {}
+
+
+def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
+    """The batch as it stays: the very same if nothing changes, None if nothing has to stay."""
+    if header.base_offset >= sieve.end or _is_left_alone(header):
+        return part
+    asked_for = header.producer_id >= 0 and header.base_offset in sieve.asked_for
+    if header.is_empty:
+        return part if asked_for else None
+    try:
+        sifted = yield from _sifted(header, part, sieve)
+    except RecordError:
+        return part
+    if sifted.count == 0:
+        return _emptied(header) if asked_for else None
+    is_new_to_it = sifted.tombstones > 0 and header.delete_horizon is None
+    if sifted.count == header.count and not is_new_to_it:
+        return part
+    horizon = sieve.now_ms + sieve.tombstones_ms if is_new_to_it else None
+    yield
+    return _rebuilt(header, sifted, horizon)
+
+
+def _is_left_alone(header: BatchHeader) -> bool:
+    return header.is_control or header.is_transactional
+
+
+def _plain(header: BatchHeader, part: Part) -> bytes:
+    return decompress(header.codec, memoryview(part)[HEADER_SIZE : header.size], MOST_UNPACKED)
+
+
+def _sifted(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Sifted]:
+    horizon = header.delete_horizon
+    expired = horizon is not None and horizon <= sieve.now_ms
+    return (yield from sift(header, _plain(header, part), sieve.newest, expired))
+
+
+def _emptied(header: BatchHeader) -> bytes:
+    return seal(header._replace(attributes=header.attributes & ~CODEC_MASK, count=0))
+
+
+def _rebuilt(header: BatchHeader, sifted: Sifted, horizon: int | None) -> bytes:
+    data = b"".join(sifted.runs)
+    kept = header._replace(count=sifted.count)
+    if not header.log_append_time:
+        kept = kept._replace(max_timestamp=newest_time(header, data, sifted.count))
+    if horizon is not None:
+        data = with_times_from(horizon, header, data, sifted.count)
+        kept = kept._replace(attributes=header.attributes | DELETE_HORIZON, base_timestamp=horizon)
+    return seal(kept, compress(header.codec, data))

@@ -1,0 +1,43 @@
+"""The newest offset of every key in a stretch of the log, in bounded memory.
+
+A stretch ends where the map is full, and the next one begins there: each is then cleaned, with
+everything below it, as if the log ended at its end. However many keys a log has, the map stays as
+large as it may be; more keys than that cost more rounds.
+"""
+
+from collections.abc import Iterable
+
+from samsa.ports import Buffer
+from samsa.records.batch import headers
+from samsa.records.spans import Steps
+
+from .compact_batch import keys_of
+
+BYTES_PER_KEY = 256
+"""What a key of the longest kind takes, its share of a table that has just grown included."""
+
+
+class KeyMap:
+    def __init__(self, max_bytes: int, start: int) -> None:
+        self.newest: dict[bytes, int] = {}
+        self.start = start
+        self.end = start
+        """Every batch in [start, end) is in the map."""
+        self._most = max(1, max_bytes // BYTES_PER_KEY)
+
+    @property
+    def full(self) -> bool:
+        return len(self.newest) >= self._most
+
+    def add(self, pieces: Iterable[Buffer], below: int) -> Steps[None]:
+        """The batches that are not in it yet, up to an offset, or until it is full. One batch is
+        always taken, however many keys it has."""
+        for piece in pieces:
+            view = memoryview(piece)
+            for position, header in headers(piece):
+                if self.full or header.base_offset >= below:
+                    return
+                if header.base_offset >= self.end:
+                    part = view[position : position + header.size]
+                    self.newest.update((yield from keys_of(header, part)))
+                    self.end = header.next_offset

@@ -1,0 +1,170 @@
+"""Where the records of a batch lie, under which keys: as little parsing as compaction needs.
+
+The two loops are written out, with the usual integers of one or two bytes in line: a call for each
+record, or a tuple, would cost more than all the rest. Both stop for breath every few hundred
+records, so that whoever runs them can let others work in between.
+
+A record without a value is a tombstone. Nothing is trusted: a batch that lies about its records is
+one `CorruptBatch`, and then nothing that was read of it counts.
+"""
+
+from collections.abc import Generator, Mapping
+from hashlib import blake2b
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from samsa.records.errors import CorruptBatch
+from samsa.records.header import BatchHeader
+from samsa.records.varint import read_varint, varint
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[None, None, T]
+"""Work in small bites: it yields between two of them, and returns what it found."""
+
+BITE = 512
+"""Records, about half a millisecond of them."""
+LONGEST_KEY = 40
+"""Longer keys are known by a digest, which is longer than any key that is known by itself."""
+NULL = 1
+"""The varint of −1."""
+
+
+class Sifted(NamedTuple):
+    runs: list[bytes]
+    """The records that stay: neighbours in one piece."""
+    count: int  # type: ignore[assignment]  # Kafka's name, and a tuple's method's
+    tombstones: int
+    """How many of them have no value."""
+
+
+def digest(key: bytes) -> bytes:
+    return blake2b(key, digest_size=LONGEST_KEY + 1).digest()
+
+
+def newest_by_key(  # noqa: C901
+    header: BatchHeader, data: bytes
+) -> Steps[dict[bytes, int]]:
+    """The last offset of every key in the plain records of a batch."""
+    found: dict[bytes, int] = {}
+    base, position, last = header.base_offset, 0, -1
+    try:
+        for first in range(0, header.count, BITE):
+            for _ in range(min(BITE, header.count - first)):
+                length = data[position]
+                position += 1
+                if length >= 0x80:
+                    length, position = _long(data, position - 1)
+                end = position + (length >> 1)
+                position += 1  # attributes, which nobody uses
+                while data[position] >= 0x80:
+                    position += 1
+                delta = data[position + 1]
+                position += 2
+                if delta >= 0x80:
+                    delta, position = _long(data, position - 1)
+                delta >>= 1
+                size = data[position]
+                position += 1
+                if size >= 0x80:
+                    size, position = _long(data, position - 1)
+                key_end = position + (size >> 1)
+                if delta <= last or key_end >= end:
+                    raise CorruptBatch("a record is not in its place")
+                if not size & 1:
+                    key = data[position:key_end]
+                    found[key if size <= 2 * LONGEST_KEY else digest(key)] = base + delta
+                last = delta
+                position = end
+            yield
+    except IndexError:
+        raise CorruptBatch("a record is cut") from None
+    if position != len(data) or last > header.last_offset_delta:
+        raise CorruptBatch("the records do not fill their batch")
+    return found
+
+
+def sift(  # noqa: C901, PLR0912
+    header: BatchHeader, data: bytes, newest: Mapping[bytes, int], tombstones_too: bool
+) -> Steps[Sifted]:
+    """The records that no newer one of the same key replaces, and that have a key at all.
+
+    `tombstones_too`: those without a value go as well.
+    """
+    runs: list[bytes] = []
+    base, position, start, dropped, tombstones = header.base_offset, 0, 0, 0, 0
+    at_or_above = newest.get
+    try:
+        for first in range(0, header.count, BITE):
+            for _ in range(min(BITE, header.count - first)):
+                here = position
+                length = data[position]
+                position += 1
+                if length >= 0x80:
+                    length, position = _long(data, position - 1)
+                end = position + (length >> 1)
+                position += 1
+                while data[position] >= 0x80:
+                    position += 1
+                delta = data[position + 1]
+                position += 2
+                if delta >= 0x80:
+                    delta, position = _long(data, position - 1)
+                size = data[position]
+                position += 1
+                if size >= 0x80:
+                    size, position = _long(data, position - 1)
+                key_end = position + (size >> 1)
+                key = data[position:key_end]
+                if size > 2 * LONGEST_KEY:
+                    key = digest(key)
+                stays = not size & 1 and at_or_above(key, -1) <= base + (delta >> 1)
+                if stays and data[key_end] == NULL:
+                    stays = not tombstones_too
+                    tombstones += stays
+                if not stays:
+                    dropped += 1
+                    if start < here:
+                        runs.append(data[start:here])
+                    start = end
+                position = end
+            yield
+    except IndexError:
+        raise CorruptBatch("a record is cut") from None
+    if position != len(data):
+        raise CorruptBatch("the records do not fill their batch")
+    if start < position:
+        runs.append(data[start:])
+    return Sifted(runs, header.count - dropped, tombstones)
+
+
+def _long(data: bytes, position: int) -> tuple[int, int]:
+    """A varint with its sign still in the lowest bit."""
+    byte, second = data[position], data[position + 1]
+    if second < 0x80:
+        return byte & 0x7F | second << 7, position + 2
+    value, position = read_varint(data, position)
+    return (value << 1) ^ (value >> 63), position
+
+
+def newest_time(header: BatchHeader, data: bytes, count: int) -> int:
+    """The greatest timestamp among so many records."""
+    newest, position = -1, 0
+    for _ in range(count):
+        length, start = read_varint(data, position)
+        delta, _ = read_varint(data, start + 1)
+        newest = max(newest, header.base_timestamp + delta)
+        position = start + length
+    return newest
+
+
+def with_times_from(base_timestamp: int, header: BatchHeader, data: bytes, count: int) -> bytes:
+    """The same records for a batch with another base timestamp."""
+    shift = header.base_timestamp - base_timestamp
+    pieces: list[bytes] = []
+    position = 0
+    for _ in range(count):
+        length, start = read_varint(data, position)
+        delta, rest = read_varint(data, start + 1)
+        position = start + length
+        body = b"".join((data[start : start + 1], varint(delta + shift), data[rest:position]))
+        pieces += (varint(len(body)), body)
+    return b"".join(pieces)
