@@ -66,6 +66,7 @@ async def test_one_page_of_extents_is_one_request_however_long_the_index(
 ):
     for base in range(20):
         await ledger.index(partition, an_extent(base))
+    await ledger.head(partition)  # as every reader does
     assert await cost(ledger, "extents", partition, 0, 5) == {"Query": 1}
 
 

@@ -1,8 +1,10 @@
 """What every object store promises in ports.py."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
-from samsa.ports import FileRange, Missing, Objects, Piece
+from samsa.ports import FileRange, Missing, Objects, Piece, Unavailable
 
 KEY = "log/6c1f0f3e-2a51-4a3c-9d5e-000000000000/0/00000000000000000000"
 WORDS = b"As Gregor Samsa awoke one morning"
@@ -165,3 +167,34 @@ async def test_calls_are_counted(objects: Objects):
     await objects.delete([KEY])
     await keys(objects, "log/")
     assert objects.calls == {"put": 1, "get": 2, "delete": 1, "list": 1}
+
+
+async def in_parts(parts: list[bytes]) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+
+
+@pytest.mark.parametrize("sizes", [[1], [5, 0, 7], [3_000_000, 9_000_000, 100]])
+async def test_a_stream_is_stored_in_one_piece(objects: Objects, sizes: list[int]):
+    parts = [bytes([65 + number]) * size for number, size in enumerate(sizes)]
+    await objects.put_stream("log/stream", in_parts(parts))
+    assert bytes(await objects.get("log/stream")) == b"".join(parts)
+    assert [key async for key in objects.list("log/")] == ["log/stream"]
+
+
+async def test_a_stream_that_breaks_off_leaves_nothing(objects: Objects):
+    async def broken() -> AsyncIterator[bytes]:
+        yield b"x" * 100
+        raise Unavailable("the source is gone")
+
+    with pytest.raises(Unavailable):
+        await objects.put_stream("log/stream", broken())
+    with pytest.raises(Missing):
+        await objects.get("log/stream")
+    assert [key async for key in objects.list("")] == []
+
+
+async def test_a_stream_may_be_stored_again(objects: Objects):
+    for _ in range(2):
+        await objects.put_stream("log/stream", in_parts([b"same", b"bytes"]))
+    assert bytes(await objects.get("log/stream")) == b"samebytes"

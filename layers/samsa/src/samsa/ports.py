@@ -86,10 +86,46 @@ class Extent(NamedTuple):
     """Records in it; 0 for filler, −1 where nobody counted."""
     start: int = 0
     """Where it begins in its object, which may hold others too."""
+    times: tuple[int, ...] = ()
+    """Of a segment: the greatest timestamp before each mark."""
 
     @property
     def end(self) -> int:
         return self.base + self.offsets
+
+
+class Grave(NamedTuple):
+    """Objects on their way out. The ledger remembers them until they are deleted."""
+
+    name: str
+    base: int
+    end: int
+    """Slots of [base, end) that no extent names go;"""
+    keys: tuple[str, ...] = ()
+    """and so do these objects, if no extent names them."""
+    since: int = 0
+    """When it was first found to be so (ms); 0 if nobody has looked yet."""
+    announced: bool = False
+    """Of an object that is still being written: it goes unless it comes into the index."""
+
+
+def grave_of(old: Sequence[Extent], new: Sequence[Extent]) -> Grave | None:
+    """Of the objects that a swap takes out of the index; of those that are slots by their range.
+
+    Its name is that of a new object, and so no other swap's.
+    """
+    kept = {extent.key for extent in new}
+    gone = {extent.key for extent in old} - kept
+    if not gone:
+        return None
+    fresh = kept - {extent.key for extent in old}
+    slots = {extent.key for extent in old if is_slot_key(extent.key, extent.base)}
+    name = f"after {min(fresh or kept)}"
+    return Grave(name, old[0].base, old[-1].end, tuple(sorted(gone - slots)))
+
+
+def is_slot_key(key: str, base: int) -> bool:
+    return key.endswith(f"/{base:020d}")
 
 
 class Confirmed(NamedTuple):
@@ -130,8 +166,46 @@ class Ledger(Protocol):
     async def head(self, partition: Partition) -> Head: ...
 
     async def index(self, partition: Partition, extent: Extent) -> None:
-        """Add the extent unless one with the same last offset is there."""
+        """Add the extent, unless one that holds any of its offsets is there.
+
+        So nobody who is late brings back what was merged since.
+        """
         ...
+
+    async def replace_extents(
+        self, partition: Partition, old: Sequence[Extent], new: Sequence[Extent]
+    ) -> bool:
+        """Put `new` into the place of `old`, a run of neighbours, over the same offsets.
+
+        All or nothing. False if any of `old` is not there exactly as given any more, or if an
+        object of `new` that none of `old` is in is not announced (any more). Its grave goes with
+        the swap; what only `old` was in has one from then on. Repeating a swap that succeeded
+        answers True.
+        """
+        ...
+
+    async def announce(self, partition: Partition, grave: Grave) -> None:
+        """Remember what goes unless something else is decided; one of that name stays as it is."""
+        ...
+
+    async def graves(self, partition: Partition, limit: int) -> list[Grave]:
+        """Up to `limit` of them, by name."""
+        ...
+
+    async def condemn(self, partition: Partition, name: str, since: int) -> bool:
+        """The grave counts from `since`, and no swap can save what it announced. False: no grave
+        of that name."""
+        ...
+
+    async def forget_grave(self, partition: Partition, name: str) -> None:
+        """All that was in it is deleted. Forgetting what is not there is no error."""
+        ...
+
+    async def cursor(self, partition: Partition, name: str) -> int:
+        """Where some work left off; 0 if it never began. A hint: nothing depends on it."""
+        ...
+
+    async def move_cursor(self, partition: Partition, name: str, value: int) -> None: ...
 
     async def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
         """Up to `limit` extents in order, from the first that ends after `offset`."""
@@ -380,6 +454,13 @@ class Objects(Protocol):
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         """Store the parts, joined, unless the key exists. False: it existed; nothing written."""
+        ...
+
+    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
+        """Store what comes, joined, under a key that only the caller knows: all or nothing.
+
+        No part changes after it was given, and few of them are held at a time.
+        """
         ...
 
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:

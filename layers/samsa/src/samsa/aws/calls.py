@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.items import extent_item, head_key, read_head
+from samsa.aws.items import Item, extent_item, head_key, read_head, read_settled_to
 from samsa.aws.table import Table
 from samsa.ports import Extent, Head, Partition, UnknownPartition
 
@@ -21,12 +21,18 @@ class TableCalls:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.calls: dict[str, int] = defaultdict(int)
+        self._settled_to: dict[Partition, int] = {}
+        """As the last head of each partition said that was read: readers begin with the head."""
+
+    def _head_of(self, partition: Partition, item: Item) -> Head:
+        self._settled_to[partition] = read_settled_to(item)
+        return read_head(item)
 
     async def _get_head(self, partition: Partition) -> Head:
         item = await self.table.get(head_key(partition))
         if item is None:
             raise UnknownPartition(str(partition))
-        return read_head(item)
+        return self._head_of(partition, item)
 
     async def _add_extent(self, partition: Partition, extent: Extent) -> None:
         with suppress(ConditionFailed):

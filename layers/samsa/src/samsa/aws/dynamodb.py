@@ -5,17 +5,17 @@ conditional, so the client may repeat any of them without harm.
 """
 
 from samsa.aws.client import DynamoClient, Patience, dynamodb_client
-from samsa.aws.extents import ExtentCalls
 from samsa.aws.heads import HeadCalls
 from samsa.aws.new_table import create_table
 from samsa.aws.producers import ProducerCalls
+from samsa.aws.swaps import SwapCalls
 from samsa.aws.table import Table
 from samsa.aws.topic_changes import TopicChanges
 
 CONNECTIONS = 32
 
 
-class DynamoLedger(HeadCalls, ExtentCalls, ProducerCalls, TopicChanges):
+class DynamoLedger(HeadCalls, SwapCalls, ProducerCalls, TopicChanges):
     def __init__(
         self,
         table: str,

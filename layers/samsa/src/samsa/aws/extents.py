@@ -2,11 +2,27 @@
 
 Looking for a time reads the index from its start. Only clients that seek by time ask for it; a
 second index would make every append dearer.
+
+Whoever is late may add the extent of a slot that has been merged. Such an item counts for nothing:
+it lies below the head's `settled_to` and is not settled itself. A reader has just read the head; if
+a swap comes in between, it finds the old item or the new one, and both are right.
 """
 
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
 from samsa.aws.calls import TableCalls, counted
-from samsa.aws.items import LAST_EXTENT, extent_sk, key_of, number, partition_pk, read_extent
-from samsa.ports import Extent, Partition
+from samsa.aws.items import (
+    LAST_EXTENT,
+    Item,
+    extent_sk,
+    key_of,
+    number,
+    partition_pk,
+    read_extent,
+)
+from samsa.ports import Extent, Partition, UnknownPartition
 
 
 class ExtentCalls(TableCalls):
@@ -14,12 +30,31 @@ class ExtentCalls(TableCalls):
     async def index(self, partition: Partition, extent: Extent) -> None:
         await self._add_extent(partition, extent)
 
+    async def _valid(self, partition: Partition) -> dict[str, Any]:
+        """For a query: only what counts."""
+        if partition not in self._settled_to:
+            with suppress(UnknownPartition):
+                await self._get_head(partition)
+        settled_to = self._settled_to.get(partition, 0)
+        if not settled_to:
+            return {}
+        return {
+            "FilterExpression": "(attribute_exists(settled) OR #base >= :settled_to)",
+            "ExpressionAttributeNames": {"#base": "base"},
+            "ExpressionAttributeValues": {":settled_to": number(settled_to)},
+        }
+
     @counted
     async def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
         items = await self.table.first_items(
-            limit, partition_pk(partition), extent_sk(offset), LAST_EXTENT, Limit=limit
+            limit,
+            partition_pk(partition),
+            extent_sk(offset),
+            LAST_EXTENT,
+            Limit=limit,
+            **await self._valid(partition),
         )
-        return [read_extent(item) for item in items]
+        return uncovered(map(read_extent, items))
 
     @counted
     async def extent_before(self, partition: Partition, offset: int) -> Extent | None:
@@ -32,19 +67,24 @@ class ExtentCalls(TableCalls):
             extent_sk(offset - 1),
             Limit=1,
             ScanIndexForward=False,
+            **await self._valid(partition),
         )
         return read_extent(items[0]) if items else None
 
     @counted
     async def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
         head = await self._get_head(partition)
+        valid = await self._valid(partition)
+        filters = [valid.pop("FilterExpression")] if valid else []
+        values: Item = valid.pop("ExpressionAttributeValues", {})
         items = await self.table.first_items(
             1,
             partition_pk(partition),
             extent_sk(head.log_start),
             LAST_EXTENT,
-            FilterExpression="max_timestamp >= :timestamp",
-            ExpressionAttributeValues={":timestamp": number(timestamp)},
+            FilterExpression=" AND ".join([*filters, "max_timestamp >= :timestamp"]),
+            ExpressionAttributeValues={**values, ":timestamp": number(timestamp)},
+            **valid,
         )
         return read_extent(items[0]) if items else None
 
@@ -53,7 +93,10 @@ class ExtentCalls(TableCalls):
         head = await self._get_head(partition)
         newest: Extent | None = None
         async for page in self.table.pages(
-            partition_pk(partition), extent_sk(head.log_start), LAST_EXTENT
+            partition_pk(partition),
+            extent_sk(head.log_start),
+            LAST_EXTENT,
+            **await self._valid(partition),
         ):
             for extent in map(read_extent, page):
                 if newest is None or extent.max_timestamp > newest.max_timestamp:
@@ -72,3 +115,13 @@ class ExtentCalls(TableCalls):
         )
         await self.table.delete_all([key_of(item) for item in items])
         return len(items)
+
+
+def uncovered(extents: Iterable[Extent]) -> list[Extent]:
+    """Without those that a later one holds: the swap that made that one came after the head."""
+    found: list[Extent] = []
+    for extent in extents:
+        while found and found[-1].base >= extent.base:
+            found.pop()
+        found.append(extent)
+    return found

@@ -5,7 +5,7 @@ from itertools import islice
 
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.items import Item, head_key, number, read_head
+from samsa.aws.items import Item, head_key, number
 from samsa.ports import Confirmed, Extent, Head, Partition, UnknownPartition
 
 STALE_WATCHER_MS = 300_000
@@ -39,8 +39,8 @@ class HeadCalls(TableCalls):
         except ConditionFailed as failed:
             if failed.old is None:
                 raise UnknownPartition(str(partition)) from None
-            return read_head(failed.old), False
-        return read_head(answer["Attributes"]), True
+            return self._head_of(partition, failed.old), False
+        return self._head_of(partition, answer["Attributes"]), True
 
     @counted
     async def reserve(self, partition: Partition, token: str, count: int) -> Head:

@@ -5,6 +5,8 @@
 | P#{id}#{partition} | HEAD               | a partition's head                          |
 | P#{id}#{partition} | E#{last offset}    | an extent                                   |
 | P#{id}#{partition} | B#{producer id}    | a producer's binding                        |
+| P#{id}#{partition} | C#{name}           | where some work on the partition left off   |
+| P#{id}#{partition} | D#{name}           | a grave: objects on their way out           |
 | TOPICS             | N#{name}           | a topic                                     |
 | TOPICS             | I#{id}             | its name                                    |
 | DOOMED             | {id}               | a deleted topic that still has items        |
@@ -12,6 +14,9 @@
 
 An extent is filed under its *last* offset, so that one range query from any offset begins with the
 extent that contains it.
+
+Below a head's `settled_to` an extent counts only if it is `settled` itself, that is, a swap put it
+there (`swaps.py`): whoever indexes a slot later than its merge adds an item that nobody reads.
 """
 
 from base64 import b64decode
@@ -19,8 +24,8 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from samsa.aws.marks import pack_marks, unpack_marks
-from samsa.ports import Bound, Extent, Head, Partition, Topic
+from samsa.aws.marks import pack_marks, pack_times, unpack_marks, unpack_times
+from samsa.ports import Bound, Extent, Grave, Head, Partition, Topic
 
 Item: TypeAlias = dict[str, Any]
 """Attributes, each a {type: value} as DynamoDB has it on the wire."""
@@ -76,6 +81,10 @@ def read_head(item: Item) -> Head:
     )
 
 
+def read_settled_to(head: Item) -> int:
+    return int(head["settled_to"]["N"]) if "settled_to" in head else 0
+
+
 def _read_numbers(attribute: Item) -> dict[str, int]:
     return {name: int(value["N"]) for name, value in attribute["M"].items()}
 
@@ -99,6 +108,8 @@ def extent_item(partition: Partition, extent: Extent) -> Item:
         item["marks"] = {"B": pack_marks(extent.marks)}
     if extent.start:
         item["start"] = number(extent.start)
+    if extent.times:
+        item["times"] = {"B": pack_times(extent.times)}
     return item
 
 
@@ -113,7 +124,38 @@ def read_extent(item: Item) -> Extent:
         marks=unpack_marks(binary(item["marks"])) if "marks" in item else (),
         records=int(item["records"]["N"]),
         start=int(item["start"]["N"]) if "start" in item else 0,
+        times=unpack_times(binary(item["times"])) if "times" in item else (),
     )
+
+
+def grave_key(partition: Partition, name: str) -> Item:
+    return key(partition_pk(partition), f"D#{name}")
+
+
+def grave_item(partition: Partition, grave: Grave) -> Item:
+    return {
+        **grave_key(partition, grave.name),
+        "base": number(grave.base),
+        "until": number(grave.end),
+        "objects": {"L": [string(one) for one in grave.keys]},
+        "since": number(grave.since),
+        "announced": {"BOOL": grave.announced},
+    }
+
+
+def read_grave(item: Item) -> Grave:
+    return Grave(
+        name=item["sk"]["S"].removeprefix("D#"),
+        base=int(item["base"]["N"]),
+        end=int(item["until"]["N"]),
+        keys=tuple(one["S"] for one in item["objects"]["L"]),
+        since=int(item["since"]["N"]),
+        announced=item["announced"]["BOOL"],
+    )
+
+
+def cursor_key(partition: Partition, name: str) -> Item:
+    return key(partition_pk(partition), f"C#{name}")
 
 
 def producer_key(partition: Partition, producer_id: int) -> Item:

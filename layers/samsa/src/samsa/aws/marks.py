@@ -1,7 +1,9 @@
 """An extent's sparse index as bytes: both columns only grow, so their steps fit in few bytes."""
 
 from collections.abc import Iterator
+from itertools import accumulate
 
+BEFORE_ALL_TIME = -1
 Marks = tuple[tuple[int, int], ...]
 
 
@@ -23,6 +25,18 @@ def unpack_marks(packed: bytes) -> Marks:
         offset, position = offset + step, position + next(steps)
         marks.append((offset, position))
     return tuple(marks)
+
+
+def pack_times(times: tuple[int, ...]) -> bytes:
+    packed, last = bytearray(), BEFORE_ALL_TIME
+    for time in times:
+        _put_varint(packed, time - last)
+        last = time
+    return bytes(packed)
+
+
+def unpack_times(packed: bytes) -> tuple[int, ...]:
+    return tuple(accumulate(_varints(packed), initial=BEFORE_ALL_TIME))[1:]
 
 
 def _put_varint(packed: bytearray, value: int) -> None:

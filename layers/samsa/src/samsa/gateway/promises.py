@@ -37,6 +37,9 @@ class PromisedObjects:
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         return await self._objects.put_if_absent(key, parts)
 
+    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
+        await self._objects.put_stream(key, parts)
+
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
         return await self._objects.get(key, start, length)
 

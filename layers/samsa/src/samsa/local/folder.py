@@ -12,7 +12,7 @@ import asyncio
 import itertools
 import os
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -52,6 +52,48 @@ class FolderObjects:
         finally:
             self._drafts.refill_soon()
 
+    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
+        """One part after the other into a file that has its name only at the end."""
+        self.calls["put"] += 1
+        path = self._path(key)
+        folder = path.rpartition("/")[0]
+        try:
+            self._make_folder(folder)
+            fd, draft = self._draft_in(folder)
+            try:
+                await self._write_parts(fd, parts)
+                # In vain if an earlier try has linked it: nobody else uses the name.
+                await self._in_thread(self._link, os.dup(fd), draft, path, folder, [])
+            finally:
+                os.close(fd)
+                if not self._drafts.supported:
+                    os.unlink(draft)
+        except OSError as error:
+            self._folders.discard(folder)  # it may have been found empty, and removed
+            raise Unavailable(f"put {key}: {error.strerror}") from error
+
+    def _draft_in(self, folder: str) -> tuple[int, str]:
+        if self._drafts.supported:
+            fd = self._drafts.take()
+            return fd, f"/proc/self/fd/{fd}"
+        draft = f"{folder}/.draft-{os.getpid()}-{next(self._numbers)}"
+        return os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644), draft
+
+    async def _write_parts(self, fd: int, parts: AsyncIterator[Buffer]) -> None:
+        position = 0
+        async for part in parts:
+            await self._in_thread(write_all_at, fd, [part], position)
+            position += len(part)
+
+    async def _in_thread(self, call: Callable[..., object], *args: object) -> None:
+        """To its end, even if nobody waits any more: the file is closed after that."""
+        done = asyncio.get_running_loop().run_in_executor(self._threads, call, *args)
+        try:
+            await asyncio.shield(done)
+        except asyncio.CancelledError:
+            await asyncio.wait([done])
+            raise
+
     def _put(self, key: str, parts: Sequence[Buffer]) -> bool:
         path = self._path(key)
         folder = path.rpartition("/")[0]
@@ -65,18 +107,12 @@ class FolderObjects:
             return self._put_in(folder, path, parts)
 
     def _put_in(self, folder: str, path: str, parts: Sequence[Buffer]) -> bool:
-        if not self._drafts.supported:
-            return self._put_named(path, folder, parts)
-        fd = self._drafts.take()
-        return self._link(fd, f"/proc/self/fd/{fd}", path, folder, parts)
-
-    def _put_named(self, path: str, folder: str, parts: Sequence[Buffer]) -> bool:
-        draft = f"{folder}/.draft-{os.getpid()}-{next(self._numbers)}"
-        fd = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        fd, draft = self._draft_in(folder)
         try:
             return self._link(fd, draft, path, folder, parts)
         finally:
-            os.unlink(draft)
+            if not self._drafts.supported:
+                os.unlink(draft)
 
     def _link(self, fd: int, draft: str, path: str, folder: str, parts: Sequence[Buffer]) -> bool:
         try:

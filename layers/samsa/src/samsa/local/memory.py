@@ -20,6 +20,10 @@ class MemoryObjects:
         self._objects[key] = b"".join(parts)
         return True
 
+    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
+        self.calls["put"] += 1
+        self._objects[key] = b"".join([bytes(part) async for part in parts])
+
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
         self.calls["get"] += 1
         return self._range(key, start, length)

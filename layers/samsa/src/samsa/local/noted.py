@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from samsa.local.database import Transaction
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
-from samsa.local.schema import INSERT_EXTENT, extent_to_row
+from samsa.local.schema import INSERT_EXTENT, INSERT_UNLESS_HELD, extent_to_row
 from samsa.ports import Claim, Extent, Head, Journaled, Partition
 
 IN_MEMORY = ":memory:"
@@ -52,7 +52,8 @@ class NotedAppends:
         """What the last process that was alone left behind."""
         assert self._notes is not None
         if not self._notes.empty:
-            self._write(list(self._notes.read()))
+            # Written down already, perhaps, and merged since.
+            self._write(list(self._notes.read()), INSERT_UNLESS_HELD)
             self._notes.clear()
 
     # Being alone
@@ -119,13 +120,13 @@ class NotedAppends:
             assert self._notes is not None
             self._notes.clear()
 
-    def _write(self, notes: list[Note]) -> None:
+    def _write(self, notes: list[Note], insert: str = INSERT_EXTENT) -> None:
         heads = {note.partition: note.extent.end for note in notes}
         claims = {(n.partition, claim.producer_id): claim for n in notes for claim in n.claims}
         with Transaction(self._db):
             there = {p for p, end in heads.items() if self._raise_head(p, end)}
             self._db.executemany(
-                INSERT_EXTENT,
+                insert,
                 [extent_to_row(n.partition, n.extent) for n in notes if n.partition in there],
             )
             self._db.executemany(

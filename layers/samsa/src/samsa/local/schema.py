@@ -5,7 +5,7 @@ import struct
 from typing import Any
 from uuid import UUID
 
-from samsa.ports import Extent, Head, Partition, Topic
+from samsa.ports import Extent, Grave, Head, Partition, Topic
 
 # A head is one row, as it is one item in DynamoDB: a reserve is one statement, and so needs no
 # transaction around it. An extent is found by its last offset: one range scan from
@@ -28,7 +28,16 @@ CREATE TABLE IF NOT EXISTS extents (
     topic BLOB, partition INTEGER, last INTEGER, base INTEGER NOT NULL, offsets INTEGER NOT NULL,
     size INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, stored_at INTEGER NOT NULL,
     key TEXT NOT NULL, marks BLOB NOT NULL, records INTEGER NOT NULL,
-    start INTEGER NOT NULL, PRIMARY KEY (topic, partition, last)
+    start INTEGER NOT NULL, times BLOB NOT NULL DEFAULT x'', PRIMARY KEY (topic, partition, last)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS graves (
+    topic BLOB, partition INTEGER, name TEXT, base INTEGER NOT NULL, until INTEGER NOT NULL,
+    keys TEXT NOT NULL, since INTEGER NOT NULL, announced INTEGER NOT NULL,
+    PRIMARY KEY (topic, partition, name)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cursors (
+    topic BLOB, partition INTEGER, name TEXT, value INTEGER NOT NULL,
+    PRIMARY KEY (topic, partition, name)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS producers (
     topic BLOB, partition INTEGER, producer INTEGER, version INTEGER NOT NULL, state BLOB NOT NULL,
@@ -50,11 +59,25 @@ def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
     return tuple(_MARK.iter_unpack(packed))
 
 
-INSERT_EXTENT = "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+def pack_times(times: tuple[int, ...]) -> bytes:
+    return struct.pack(f">{len(times)}q", *times)
+
+
+def unpack_times(packed: bytes) -> tuple[int, ...]:
+    return struct.unpack(f">{len(packed) // 8}q", packed)
+
+
+EXTENT = "base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times"
+INSERT_EXTENT = "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+# The first extent that ends after ours begins is the only one that could hold some of it.
+INSERT_UNLESS_HELD = """
+    INSERT INTO extents SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13
+    WHERE coalesce((SELECT base FROM extents WHERE topic=?1 AND partition=?2 AND last >= ?4
+        ORDER BY last LIMIT 1), ?3 + 1) > ?3"""
 
 
 def extent_to_row(partition: Partition, extent: Extent) -> tuple[Any, ...]:
-    base, offsets, size, max_timestamp, stored_at, key, marks, records, start = extent
+    base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times = extent
     return (
         partition.topic_id.bytes,
         partition.number,
@@ -68,13 +91,24 @@ def extent_to_row(partition: Partition, extent: Extent) -> tuple[Any, ...]:
         pack_marks(marks) if marks else b"",
         records,
         start,
+        pack_times(times) if times else b"",
     )
 
 
 def row_to_extent(row: tuple[Any, ...]) -> Extent:
-    base, offsets, size, max_timestamp, stored_at, key, marks, records, start = row
-    found = unpack_marks(marks) if marks else ()
-    return Extent(base, offsets, size, max_timestamp, stored_at, key, found, records, start)
+    base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times = row
+    return Extent(
+        base,
+        offsets,
+        size,
+        max_timestamp,
+        stored_at,
+        key,
+        unpack_marks(marks) if marks else (),
+        records,
+        start,
+        unpack_times(times) if times else (),
+    )
 
 
 def row_to_head(row: tuple[Any, ...]) -> Head:
@@ -85,6 +119,17 @@ def row_to_head(row: tuple[Any, ...]) -> Head:
         {} if inflight == NOTHING else json.loads(inflight),
         {} if watchers == NOTHING else json.loads(watchers),
     )
+
+
+def grave_to_row(partition: Partition, grave: Grave) -> tuple[Any, ...]:
+    name, base, end, keys, since, announced = grave
+    where = partition.topic_id.bytes, partition.number
+    return (*where, name, base, end, json.dumps(keys), since, announced)
+
+
+def row_to_grave(row: tuple[Any, ...]) -> Grave:
+    name, base, end, keys, since, announced = row
+    return Grave(name, base, end, tuple(json.loads(keys)), since, bool(announced))
 
 
 def row_to_topic(row: tuple[Any, ...]) -> Topic:

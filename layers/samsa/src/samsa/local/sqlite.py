@@ -17,16 +17,17 @@ from typing import Any
 from uuid import UUID
 
 from samsa.local.checkpoint import Checkpointer
-from samsa.local.database import Database, store_call
+from samsa.local.database import store_call
 from samsa.local.noted import NotedAppends
 from samsa.local.schema import (
     INSERT_EXTENT,
+    INSERT_UNLESS_HELD,
     SCHEMA,
     extent_to_row,
-    row_to_extent,
     row_to_head,
     row_to_topic,
 )
+from samsa.local.swaps import SwapCalls
 from samsa.ports import (
     Bound,
     Claim,
@@ -55,6 +56,13 @@ READS = {
     "topics",
     "doomed_topics",
     "holds",
+    "replace_extents",
+    "announce",
+    "graves",
+    "condemn",
+    "forget_grave",
+    "cursor",
+    "move_cursor",
 }
 """Calls that leave heads and producers as they are."""
 
@@ -83,11 +91,19 @@ CLOSE_LAST = f"""
     RETURNING {HEAD}"""
 
 
-class SqliteLedger(Database):
+class SqliteLedger(SwapCalls):
     def __init__(self, path: str, fsync: bool = False) -> None:
         super().__init__(path, SCHEMA, fsync)
+        self._add_times()
         self.noted = NotedAppends(path, self._db)
         self._checkpointer = Checkpointer(path)
+
+    def _add_times(self) -> None:
+        """A ledger from before segments lacks a column."""
+        columns = {row[1] for row in self._db.execute("PRAGMA table_info(extents)")}
+        if "times" not in columns:
+            with suppress(sqlite3.OperationalError):  # another process was faster
+                self._db.execute("ALTER TABLE extents ADD COLUMN times BLOB NOT NULL DEFAULT x''")
 
     def before(self, name: str) -> None:
         if self.noted.waiting:
@@ -123,7 +139,7 @@ class SqliteLedger(Database):
                 path = f'$."{token}"'
                 rows = execute(CLOSE, (path, *where, path, extent.base)).fetchall()
             if rows:
-                self._insert_extent(partition, extent)
+                execute(INSERT_UNLESS_HELD, extent_to_row(partition, extent))
         return Confirmed(row_to_head(rows[0]) if rows else self._head(partition), bool(rows))
 
     @store_call
@@ -140,7 +156,7 @@ class SqliteLedger(Database):
             if not rows or lost:
                 self._db.execute("ROLLBACK")
                 return Journaled(self._head(partition), False, tuple(lost))
-            self._insert_extent(partition, extent)
+            self._db.execute(INSERT_EXTENT, extent_to_row(partition, extent))
             self._db.execute("COMMIT")
         except BaseException:
             self._db.rollback()
@@ -161,21 +177,6 @@ class SqliteLedger(Database):
     @store_call
     def head(self, partition: Partition) -> Head:
         return self._head(partition)
-
-    def _insert_extent(self, partition: Partition, extent: Extent) -> None:
-        self._db.execute(INSERT_EXTENT, extent_to_row(partition, extent))
-
-    @store_call
-    def index(self, partition: Partition, extent: Extent) -> None:
-        self._insert_extent(partition, extent)
-
-    def _select_extents(self, partition: Partition, rest: str, *values: int) -> list[Extent]:
-        rows = self._db.execute(
-            "SELECT base, offsets, size, max_timestamp, stored_at, key, marks, records, start "
-            "FROM extents WHERE topic=? AND partition=? " + rest,
-            (partition.topic_id.bytes, partition.number, *values),
-        )
-        return [row_to_extent(row) for row in rows]
 
     @store_call
     def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
@@ -363,7 +364,7 @@ class SqliteLedger(Database):
     @store_call
     def forget_topic(self, topic: Topic) -> None:
         with self._write() as execute:
-            for table in ("heads", "extents", "producers"):
+            for table in ("heads", "extents", "producers", "graves", "cursors"):
                 execute(f"DELETE FROM {table} WHERE topic=?", (topic.id.bytes,))
             execute("DELETE FROM doomed WHERE id=?", (topic.id.bytes,))
 

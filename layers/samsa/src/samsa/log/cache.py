@@ -41,6 +41,9 @@ class TailCache:
             self._keep(key, data)
         return stored
 
+    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
+        await self._objects.put_stream(key, parts)
+
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
         data = self._held.get(key)
         if data is None:

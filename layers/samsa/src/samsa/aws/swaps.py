@@ -1,0 +1,222 @@
+"""Swapping runs of extents, and the graves of what they named.
+
+A transaction has a hundred parts, and a run may have thousands of slots. So one write voids them
+all: the head's `settled_to` moves past the run, and below it an extent counts only if a swap put it
+there. The slots' own items are then litter, whoever adds them or adds them again, and are removed
+after. What was settled before is replaced item by item, each on condition that it is as it was.
+
+Runs are settled in order. What lies between `settled_to` and a run is settled first, as it is.
+"""
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+
+from samsa.aws.calls import counted
+from samsa.aws.errors import ConditionFailed
+from samsa.aws.extents import ExtentCalls
+from samsa.aws.items import (
+    Item,
+    cursor_key,
+    extent_item,
+    extent_sk,
+    grave_item,
+    grave_key,
+    head_key,
+    key_of,
+    number,
+    partition_pk,
+    read_grave,
+    read_settled_to,
+)
+from samsa.aws.table import TRANSACTION
+from samsa.ports import Extent, Grave, Partition, grave_of
+
+log = logging.getLogger("samsa.aws")
+SETTLED_AT_ONCE = 90
+AS_IT_WAS = ("base", "offsets", "size", "object")
+"""What tells a settled extent from any other that could be in its place."""
+
+
+class SwapCalls(ExtentCalls):
+    @counted
+    async def replace_extents(
+        self, partition: Partition, old: Sequence[Extent], new: Sequence[Extent]
+    ) -> bool:
+        head = await self._settle_before(partition, old[0].base)
+        if head is None:
+            return False
+        parts = self._parts(partition, read_settled_to(head), old, new)
+        if len(parts) > TRANSACTION:
+            log.warning("%s: a swap of %d parts is too large", partition, len(parts))
+            return False
+        try:
+            await self.table.transact(parts)
+        except ConditionFailed:
+            return await self._is_done(partition, old, new)
+        await self._remove_litter(partition, old[0].base, old[-1].end)
+        return True
+
+    async def _settle_before(self, partition: Partition, base: int) -> Item | None:
+        """The head, once nothing between `settled_to` and `base` is unsettled. None if it cannot
+        be so now: a slot in between is open, or not indexed, and would never count again."""
+        while True:
+            item = await self.table.get(head_key(partition))
+            if item is None:
+                return None
+            first = max(read_settled_to(item), self._head_of(partition, item).log_start)
+            if first >= base:
+                return item
+            some = _neighbours(await self.extents(partition, first, SETTLED_AT_ONCE), first, base)
+            if not some:
+                return None
+            # If someone else settles too, it fails: look again.
+            with suppress(ConditionFailed):
+                parts = self._parts(partition, read_settled_to(item), some, some)
+                await self.table.transact(parts)
+
+    def _parts(
+        self, partition: Partition, settled_to: int, old: Sequence[Extent], new: Sequence[Extent]
+    ) -> list[Item]:
+        coming = {extent.end: extent_item(partition, extent) for extent in new}
+        parts = [
+            self._replaced(partition, extent, coming.pop(extent.end, None))
+            for extent in old
+            if extent.base < settled_to
+        ]
+        parts += [self._put(_settled(item)) for item in coming.values()]
+        if old[-1].end > settled_to:
+            parts.append(self._settling(partition, settled_to, old))
+        for key in {extent.key for extent in new} - {extent.key for extent in old}:
+            parts.append(self._taken(partition, key))
+        grave = grave_of(old, new)
+        if grave is not None:
+            parts.append(self._put(grave_item(partition, grave)))
+        return parts
+
+    def _put(self, item: Item) -> Item:
+        return {"Put": {"TableName": self.table.name, "Item": item}}
+
+    def _replaced(self, partition: Partition, extent: Extent, item: Item | None) -> Item:
+        was = extent_item(partition, extent)
+        condition = {
+            "TableName": self.table.name,
+            "ConditionExpression": " AND ".join(f"#{name} = :{name}" for name in AS_IT_WAS),
+            "ExpressionAttributeNames": {f"#{name}": name for name in AS_IT_WAS},
+            "ExpressionAttributeValues": {f":{name}": was[name] for name in AS_IT_WAS},
+        }
+        if item is None:
+            return {"Delete": {"Key": key_of(was), **condition}}
+        return {"Put": {"Item": _settled(item), **condition}}
+
+    def _settling(self, partition: Partition, settled_to: int, old: Sequence[Extent]) -> Item:
+        """Nobody else has settled meanwhile, nor has retention passed the first of the run."""
+        return {
+            "Update": {
+                "TableName": self.table.name,
+                "Key": head_key(partition),
+                "UpdateExpression": "SET settled_to = :end",
+                "ConditionExpression": "log_start < :first AND "
+                + ("settled_to = :was" if settled_to else "attribute_not_exists(settled_to)"),
+                "ExpressionAttributeValues": {
+                    ":end": number(old[-1].end),
+                    ":first": number(old[0].end),
+                    **({":was": number(settled_to)} if settled_to else {}),
+                },
+            }
+        }
+
+    def _taken(self, partition: Partition, key: str) -> Item:
+        """The announcement of an object that comes into the index."""
+        return {
+            "Delete": {
+                "TableName": self.table.name,
+                "Key": grave_key(partition, key),
+                "ConditionExpression": "announced = :yes",
+                "ExpressionAttributeValues": {":yes": {"BOOL": True}},
+            }
+        }
+
+    async def _is_done(
+        self, partition: Partition, old: Sequence[Extent], new: Sequence[Extent]
+    ) -> bool:
+        item = await self.table.get(head_key(partition))
+        if item is None:
+            return False
+        self._head_of(partition, item)
+        found = await self.extents(partition, old[0].base, len(new))
+        return found == list(new)
+
+    async def _remove_litter(self, partition: Partition, base: int, end: int) -> None:
+        """Extents of slots in [base, end), which a swap has settled."""
+        litter = await self.table.items(
+            partition_pk(partition),
+            extent_sk(base),
+            extent_sk(end - 1),
+            FilterExpression="attribute_not_exists(settled)",
+            ProjectionExpression="pk, sk",
+        )
+        await self.table.delete_all([key_of(item) for item in litter])
+
+    @counted
+    async def announce(self, partition: Partition, grave: Grave) -> None:
+        try:
+            await self.table.put_if(grave_item(partition, grave), "attribute_not_exists(pk)")
+        except ConditionFailed:
+            return
+
+    @counted
+    async def graves(self, partition: Partition, limit: int) -> list[Grave]:
+        items = await self.table.first_items(
+            limit, partition_pk(partition), "D#", "D$", Limit=limit
+        )
+        return [read_grave(item) for item in items]
+
+    @counted
+    async def condemn(self, partition: Partition, name: str, since: int) -> bool:
+        try:
+            await self.table.call(
+                "update_item",
+                Key=grave_key(partition, name),
+                UpdateExpression="SET since = :since, announced = :no",
+                ConditionExpression="attribute_exists(pk)",
+                ExpressionAttributeValues={":since": number(since), ":no": {"BOOL": False}},
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+    @counted
+    async def forget_grave(self, partition: Partition, name: str) -> None:
+        item = await self.table.get(grave_key(partition, name))
+        if item is None:
+            return
+        grave = read_grave(item)
+        if name.startswith("after ") and grave.base < grave.end:
+            # Whatever the swap could not remove any more, or somebody late has added since.
+            await self._remove_litter(partition, grave.base, grave.end)
+        await self.table.call("delete_item", Key=key_of(item))
+
+    @counted
+    async def cursor(self, partition: Partition, name: str) -> int:
+        item = await self.table.get(cursor_key(partition, name))
+        return int(item["value"]["N"]) if item else 0
+
+    @counted
+    async def move_cursor(self, partition: Partition, name: str, value: int) -> None:
+        item = {**cursor_key(partition, name), "value": number(value)}
+        await self.table.call("put_item", Item=item)
+
+
+def _neighbours(extents: Sequence[Extent], offset: int, below: int) -> list[Extent]:
+    found: list[Extent] = []
+    for extent in extents:
+        if extent.base > offset or extent.base >= below:
+            break
+        found.append(extent)
+        offset = extent.end
+    return found
+
+
+def _settled(item: Item) -> Item:
+    return {**item, "settled": {"BOOL": True}}
