@@ -1,0 +1,213 @@
+"""What stays of one batch."""
+
+import pytest
+from unit.log.compacting import (
+    HOUR,
+    TIME,
+    a_sieve,
+    all_records,
+    cleaned,
+    keyed,
+    newest_in,
+    pairs_in,
+)
+
+from samsa.records import Codec, filler, read_header, validate
+from samsa.records.batch import seal
+from samsa.records.header import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
+from samsa.records.spans import digest
+
+NOW = TIME + HOUR
+PRODUCER = {"producer_id": 7, "producer_epoch": 2, "base_sequence": 40}
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+def test_the_newest_record_of_every_key_stays(codec):
+    batch = keyed(10, (b"a", b"1"), (b"b", b"2"), (b"a", b"3"), codec=codec)
+    kept = cleaned(batch, a_sieve(newest_in(batch)))
+    assert pairs_in(kept) == [(11, b"b", b"2"), (12, b"a", b"3")]
+    assert read_header(kept).codec is codec
+
+
+def test_what_a_later_batch_replaces_goes():
+    old, new = keyed(0, (b"a", b"1"), (b"b", b"2")), keyed(2, (b"b", b"3"))
+    assert pairs_in(cleaned(old, a_sieve(newest_in(old, new)))) == [(0, b"a", b"1")]
+    # Of the clean part of a log, only what is new is noted.
+    assert pairs_in(cleaned(old, a_sieve(newest_in(new)))) == [(0, b"a", b"1")]
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+def test_a_batch_that_loses_nothing_is_not_touched(codec):
+    batch = keyed(3, (b"a", b"1"), (b"b", b"2"), codec=codec)
+    assert cleaned(batch, a_sieve(newest_in(batch))) is batch
+
+
+def test_a_batch_that_loses_everything_goes():
+    old, new = keyed(0, (b"a", b"1")), keyed(1, (b"a", b"2"))
+    assert cleaned(old, a_sieve(newest_in(old, new))) is None
+
+
+def test_a_record_without_a_key_goes():
+    batch = keyed(0, (None, b"1"), (b"a", b"2"), (None, None))
+    assert pairs_in(cleaned(batch, a_sieve(newest_in(batch)))) == [(1, b"a", b"2")]
+
+
+def test_a_batch_keeps_its_offsets_its_producer_and_its_sequence():
+    batch = keyed(10, (b"a", b"1"), (b"b", b"2"), (b"b", b"3"), (b"a", b"4"), **PRODUCER)
+    newer = newest_in(batch) | {b"a": 99}
+    before, after = read_header(batch), read_header(cleaned(batch, a_sieve(newer)))
+    same = ("base_offset", "last_offset_delta", *PRODUCER, "leader_epoch", "last_sequence")
+    assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
+    assert after.count == 1
+
+
+def test_what_stays_has_its_time_and_the_batch_its_newest():
+    batch = keyed(0, (b"a", b"1"), (b"b", b"2"), (b"c", b"3"))
+    kept = cleaned(batch, a_sieve(newest_in(batch) | {b"c": 9}))
+    assert [record.timestamp for record in all_records(kept)] == [TIME, TIME + 1]
+    assert read_header(kept).max_timestamp == TIME + 1
+
+
+def test_the_brokers_time_stays_the_time_of_all_records():
+    plain = keyed(0, (b"a", b"1"), (b"b", None), (b"c", b"3"))
+    header = read_header(plain)._replace(attributes=LOG_APPEND_TIME, max_timestamp=TIME + 500)
+    batch = seal(header, plain[61:])
+    kept = cleaned(batch, a_sieve(newest_in(batch) | {b"c": 9}))
+    assert [record.timestamp for record in all_records(kept)] == [TIME + 500] * 2
+
+
+def test_the_checksum_is_right():
+    batch = keyed(0, (b"a", b"1"), (b"a", None))
+    kept = cleaned(batch, a_sieve(newest_in(batch)))
+    whole = read_header(kept)
+    # A producer may not leave offsets out; but for that it could have sent this.
+    (valid,) = validate(seal(whole._replace(last_offset_delta=0), kept[61:]))
+    assert valid.count == whole.count == 1
+    assert seal(whole, kept[61:]) == kept
+
+
+def test_what_lies_at_the_end_or_above_stays():
+    batch = keyed(5, (b"a", b"1"), (b"a", b"2"))
+    assert cleaned(batch, a_sieve({b"a": 9}, end=5)) is batch
+    assert cleaned(batch, a_sieve({b"a": 9}, end=7)) is None
+
+
+# Tombstones
+
+
+def test_a_tombstone_stays_for_its_time_from_when_it_is_first_cleaned():
+    batch = keyed(0, (b"a", b"1"), (b"a", None), (b"b", b"2"))
+    first = cleaned(batch, a_sieve(newest_in(batch)))
+    assert pairs_in(first) == [(1, b"a", None), (2, b"b", b"2")]
+    assert read_header(first).delete_horizon == NOW + HOUR
+    assert [record.timestamp for record in all_records(first)] == [TIME + 1, TIME + 2]
+    assert read_header(first).max_timestamp == TIME + 2
+
+    assert cleaned(first, a_sieve({}, now_ms=NOW + HOUR - 1)) is first
+    last = cleaned(first, a_sieve({}, now_ms=NOW + HOUR))
+    assert pairs_in(last) == [(2, b"b", b"2")]
+
+
+def test_a_tombstone_gets_its_time_even_if_nothing_else_changes():
+    batch = keyed(0, (b"a", None))
+    kept = cleaned(batch, a_sieve(newest_in(batch)))
+    assert read_header(kept).delete_horizon == NOW + HOUR
+    assert pairs_in(kept) == [(0, b"a", None)]
+
+
+def test_a_tombstones_time_does_not_start_again():
+    batch = keyed(0, (b"a", None), (b"b", None))
+    first = cleaned(batch, a_sieve(newest_in(batch)))
+    second = cleaned(first, a_sieve({b"b": 7}, now_ms=NOW + 10))
+    assert pairs_in(second) == [(0, b"a", None)]
+    assert read_header(second).delete_horizon == NOW + HOUR
+    assert [record.timestamp for record in all_records(second)] == [TIME]
+
+
+def test_a_tombstone_that_was_replaced_goes_at_once():
+    batch = keyed(0, (b"a", None), (b"a", b"1"))
+    assert pairs_in(cleaned(batch, a_sieve(newest_in(batch)))) == [(1, b"a", b"1")]
+
+
+def test_an_empty_value_is_no_tombstone():
+    batch = keyed(0, (b"a", b""), (b"", b""))
+    assert cleaned(batch, a_sieve(newest_in(batch), tombstones_ms=0)) is batch
+
+
+# Keys
+
+
+def test_keys_are_told_apart_however_long_they_are():
+    keys = [b"", b"k", b"k" * 40, b"k" * 41, b"k" * 42, b"k" * 5_000, b"k" * 5_001]
+    batch = keyed(0, *((key, b"old") for key in keys), *((key, b"new") for key in keys))
+    kept = pairs_in(cleaned(batch, a_sieve(newest_in(batch))))
+    assert kept == [(n + len(keys), key, b"new") for n, key in enumerate(keys)]
+
+
+def test_a_key_that_looks_like_anothers_digest_is_another():
+    long = b"k" * 100
+    batch = keyed(0, (long, b"1"), (digest(long), b"2"))
+    assert cleaned(batch, a_sieve(newest_in(batch))) is batch
+
+
+# What is left alone
+
+
+@pytest.mark.parametrize("attribute", [CONTROL, TRANSACTIONAL])
+def test_control_and_transactional_batches_stay_and_replace_nothing(attribute):
+    batch = keyed(0, (b"a", b"1"), (b"a", None), attributes=attribute, **PRODUCER)
+    assert cleaned(batch, a_sieve({b"a": 99})) is batch
+    assert newest_in(batch) == {}
+
+
+def garbled() -> dict[str, bytes]:
+    good = keyed(0, (b"a", b"1"), (b"b", b"2"))
+    header, data = read_header(good), good[61:]
+    return {
+        "cut": seal(header, data[:-3]),
+        "longer": seal(header, data + b"\0"),
+        "more records": seal(header._replace(count=9, last_offset_delta=8), data),
+        "an offset twice": seal(header, data[: len(data) // 2] * 2),
+        "an offset too high": seal(header._replace(last_offset_delta=0), data),
+        "not what it was packed with": seal(header._replace(attributes=Codec.ZSTD), data),
+        "no codec": seal(header._replace(attributes=7), data),
+        "a key that leaves its record": seal(header._replace(count=1), b"\x0c\0\0\0\x7e12"),
+    }
+
+
+@pytest.mark.parametrize("name", garbled())
+def test_a_batch_that_cannot_be_read_replaces_nothing(name):
+    assert newest_in(garbled()[name]) == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["cut", "longer", "more records", "not what it was packed with", "no codec"]
+)
+def test_a_batch_that_cannot_be_read_stays(name):
+    batch = garbled()[name]
+    assert cleaned(batch, a_sieve({b"a": 99, b"b": 99})) is batch
+
+
+def test_a_bomb_is_left_where_it_is(monkeypatch):
+    monkeypatch.setattr("samsa.log.compact_batch.MOST_UNPACKED", 1_000)
+    batch = keyed(0, (b"a", b"0" * 100_000), codec=Codec.GZIP)
+    assert newest_in(batch) == {}
+    assert cleaned(batch, a_sieve({b"a": 99})) is batch
+
+
+# Producers
+
+
+def test_a_batch_that_its_producer_may_be_asked_about_leaves_its_header():
+    batch = keyed(10, (b"a", b"1"), (b"b", b"2"), codec=Codec.LZ4, **PRODUCER)
+    kept = cleaned(batch, a_sieve({b"a": 99, b"b": 99}, asked_for={10}))
+    before, after = read_header(batch), read_header(kept)
+    assert (after.count, after.size, after.codec) == (0, 61, Codec.NONE)
+    for name in ("base_offset", "offsets", *PRODUCER, "last_sequence", "max_timestamp"):
+        assert getattr(after, name) == getattr(before, name), name
+    assert cleaned(kept, a_sieve({}, asked_for={10})) is kept
+    assert cleaned(kept, a_sieve({}, asked_for={9})) is None
+
+
+def test_a_batch_without_a_producer_is_never_asked_for():
+    assert cleaned(filler(10, 3, -1), a_sieve({}, asked_for={10})) is None
