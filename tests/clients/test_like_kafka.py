@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from server.administer import APPEND, DELETE, SET, SUBTRACT, assignments, change, changes
 from server.peer import Peer
+from server.talk import batch
 from support.broker import samsa_up
 from support.kafka import a_kafka
 
@@ -33,11 +34,14 @@ from samsa.wire.messages import (
     describe_quorum,
     describe_topic_partitions,
     elect_leaders,
+    fetch,
+    find_coordinator,
     incremental_alter_configs,
     list_config_resources,
     list_offsets,
     list_partition_reassignments,
     metadata,
+    produce,
 )
 from samsa.wire.rows import Row
 
@@ -50,8 +54,10 @@ NOT_THE_SAME = {
     "port",
 }
 UNKNOWN_TOPIC = 3
+INVALID_TOPIC = 17
+OFFSETS = "__consumer_offsets"
 DEFAULT = 5
-PATIENCE_S = 10
+PATIENCE_S = 20
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,8 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
 
 
 def make(peer: Peer) -> None:
-    """What the cases speak of: a topic with three partitions and two configs of its own."""
+    """What the cases speak of: a topic with three partitions and two configs of its own, another
+    one, and the topic that is made for who looks for a group."""
     own = [
         create_topics.CONFIG(name="retention.ms", value="5000000"),
         create_topics.CONFIG(name="cleanup.policy", value="delete"),
@@ -87,12 +94,15 @@ def make(peer: Peer) -> None:
     ]
     told = peer.ask(ApiKey.CREATE_TOPICS, 7, create_topics.REQUEST(topics=topics)).topics
     assert [one.error_code for one in told] == [0, 0]
+    peer.ask(ApiKey.FIND_COORDINATOR, 4, find_coordinator.REQUEST(coordinator_keys=["g"]))
 
 
 def settle(kafka: Peer) -> None:
     """Apache Kafka answers before it knows the topics itself."""
     row = describe_topic_partitions.REQUEST(
-        topics=[describe_topic_partitions.TOPIC(name=name) for name in ("plain", "dot.ted")]
+        topics=[
+            describe_topic_partitions.TOPIC(name=name) for name in ("plain", "dot.ted", OFFSETS)
+        ]
     )
     deadline = time.monotonic() + PATIENCE_S
     while any(
@@ -275,6 +285,8 @@ CASES = [
     creates("what exists", new("plain")),
     creates("a collision", new("dot_ted")),
     creates("the same name", new("dot.ted")),
+    creates("the broker's own", new(OFFSETS)),
+    creates("a collision with the broker's own", new("__consumer.offsets")),
     creates("an empty name", new("")),
     creates("a dot", new(".")),
     creates("two dots", new("..")),
@@ -295,6 +307,7 @@ CASES = [
     widens("on a strange node", 4, [7]),
     widens("on no node", 4, []),
     widens("what is not there", 4, topic="nowhere"),
+    widens("the broker's own", 51, topic=OFFSETS),
     Case(
         "widen: twice in a request", ApiKey.CREATE_PARTITIONS,
         create_partitions.REQUEST(
@@ -316,6 +329,7 @@ CASES = [
     alters("twice", on_topic(change("flush.ms", "7"), change("flush.ms", "8"))),
     alters("two that are one", on_topic(change("flush.ms", "7")), on_topic()),
     alters("what is not there", on_topic(change("flush.ms", "7"), topic="nowhere")),
+    alters("the broker's own topic", on_topic(change("flush.ms", "7"), topic=OFFSETS)),
     alters("no name", on_topic(change("flush.ms", "7"), topic="")),
     alters("the broker", on_topic(change("node.id", "7"), topic="0", kind=4)),
     alters("an unknown type", on_topic(change("flush.ms", "7"), kind=99)),
@@ -337,6 +351,7 @@ CASES = [
         ),
     ),
     describes("what is not there", "nowhere"),
+    describes("the broker's own topic", OFFSETS),
     describes("a bad name", "a/b"),
     describes("a strange broker", "7", kind=4),
     describes("a broker without a number", "zero", kind=4),
@@ -344,12 +359,15 @@ CASES = [
     *(offsets(f"{at}", at) for at in (-1, -2, -3, -4, -5, -6, 0, 10**13)),
     offsets("no such partition", -1, partition=9),
     offsets("no such topic", -1, topic="nowhere"),
+    offsets("of the broker's own", -1, topic=OFFSETS),
     deletes("at the start", 0),
     deletes("up to the end", -1),
     deletes("beyond the end", 1),
     deletes("a senseless offset", -2),
     deletes("no such partition", 0, partition=9),
     deletes("no such topic", 0, topic="nowhere"),
+    deletes("the broker's own", -1, topic=OFFSETS),
+    deletes("no such partition of the broker's own", -1, topic=OFFSETS, partition=50),
     pages("two topics", "plain", "dot.ted"),
     pages("one at a time", "plain", "dot.ted", limit=1),
     pages("over the end of a topic", "plain", "dot.ted", limit=2),
@@ -357,6 +375,8 @@ CASES = [
     pages("from a cursor on", "plain", "dot.ted", cursor=describe_topic_partitions.CURSOR(
         topic_name="plain", partition_index=1)),
     pages("what is not there", "plain", "nowhere"),
+    pages("all there are"),
+    pages("the broker's own", OFFSETS, "__transaction_state"),
     Case(
         "delete topics: what is not there", ApiKey.DELETE_TOPICS,
         delete_topics.REQUEST(
@@ -380,6 +400,7 @@ CASES = [
             ("topics with operations", ("plain",), True, range(8, 14)),
             ("what is not there", ("nowhere",), True, range(8, 14)),
             ("a bad name", ("a/b",), False, range(4, 14)),
+            ("the broker's own", (OFFSETS, "__transaction_state"), False, range(4, 14)),
         )
     ),
     *(
@@ -404,6 +425,7 @@ CASES = [
     elects("no topics", {}),
     elects("no partitions", {"plain": []}),
     elects("all topics", None),
+    elects("the broker's own", {OFFSETS: [0, 50]}),
     reassigns("to where it is", [0], [0]),
     reassigns("to a strange node", [7]),
     reassigns("to one more node", [0, 7]),
@@ -496,6 +518,33 @@ def test_the_quorum_has_one_voter_here_and_there(both: Both) -> None:
             (voter,) = partition.current_voters
             # Nobody lags behind itself.
             assert (voter.replica_id, voter.log_end_offset) == (0, partition.high_watermark)
+
+
+@pytest.mark.parametrize("partition", [0, 49, 50])
+def test_nobody_writes_to_the_brokers_own_topic(partition: int, both: Both) -> None:
+    entry = produce.PARTITION(index=partition, records=batch(b"x"))
+    asked = produce.TOPIC(name=OFFSETS, partition_data=[entry])
+    row = produce.REQUEST(acks=-1, timeout_ms=5_000, topic_data=[asked])
+    samsa, kafka = (
+        peer.ask(ApiKey.PRODUCE, 9, row).responses[0].partition_responses[0]
+        for peer in (both.samsa, both.kafka)
+    )
+    assert (samsa.error_code, samsa.base_offset) == (kafka.error_code, kafka.base_offset)
+    assert samsa.error_code == (UNKNOWN_TOPIC if partition == 50 else INVALID_TOPIC)
+
+
+def test_the_brokers_own_topic_is_read_as_any_other(both: Both) -> None:
+    entry = fetch.PARTITION(partition=0, fetch_offset=0, partition_max_bytes=1_000)
+    asked = fetch.TOPIC(topic=OFFSETS, partitions=[entry])
+    row = fetch.REQUEST(max_wait_ms=1, min_bytes=1, max_bytes=1_000, topics=[asked])
+    samsa, kafka = (
+        peer.ask(ApiKey.FETCH, 12, row).responses[0].partitions[0]
+        for peer in (both.samsa, both.kafka)
+    )
+    assert (samsa.error_code, samsa.high_watermark) == (kafka.error_code, kafka.high_watermark)
+    assert (samsa.error_code, samsa.high_watermark) == (0, 0)
+    assert not samsa.records
+    assert not kafka.records
 
 
 def plain(code: int, message: str | None) -> tuple[int, str | None]:

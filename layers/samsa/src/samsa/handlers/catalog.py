@@ -16,6 +16,7 @@ from samsa.ports import Partition, Topic, Unavailable
 from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, check_configs, check_name
+from .internal import OFFSETS, OFFSETS_CONFIGS, OFFSETS_PARTITIONS
 
 REMEMBER_MS = 1_000
 PATIENCE_S = 2.0
@@ -88,8 +89,22 @@ class Catalog:
         check_name(name)
         if not (create and self._rules.auto_create):
             raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+        return await self._created(name)
+
+    async def offsets_topic(self) -> Topic:
+        """Made if it is not there, whatever the rules say of other topics.
+
+        Raises Refused, and TimeoutError: whoever asks has something else to do.
+        """
+        seen = self.last_seen(OFFSETS)
+        async with asyncio.timeout(PATIENCE_S):
+            return seen or await self.named(OFFSETS) or await self._created(OFFSETS)
+
+    async def _created(self, name: str) -> Topic:
+        """As nobody has said what it shall be like; or found, if another was faster."""
+        own = (OFFSETS_PARTITIONS, OFFSETS_CONFIGS) if name == OFFSETS else (-1, {})
         try:
-            return await self.create(name, -1, {})
+            return await self.create(name, *own)
         except Refused as refused:
             if refused.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                 raise

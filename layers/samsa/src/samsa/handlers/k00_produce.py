@@ -26,6 +26,7 @@ from samsa.wire.messages.produce import PARTITION_RESPONSE, RESPONSE, TOPIC_RESP
 from .broker import Broker, Context, Later, handles
 from .catalog import partition_of
 from .configs import Refused, number
+from .internal import refuse_internal
 from .resolve import topic_of
 
 ACKS = (-1, 0, 1)
@@ -129,6 +130,7 @@ def _partition(request: Any, topic: Topic, index: int) -> Partition:
         raise Refused(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic.name} has no partition {index}"
         )
+    refuse_internal(topic)
     return partition
 
 

@@ -18,6 +18,7 @@ from samsa.wire.messages.metadata import BROKER, PARTITION_RESPONSE, RESPONSE, T
 
 from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
 from .configs import Refused
+from .internal import INTERNAL
 from .operations import NOT_ASKED, ON_THE_CLUSTER, ON_TOPICS
 
 NO_ID = UUID(int=0)
@@ -58,6 +59,7 @@ async def _asked_for(asked: Any, request: Any, context: Context, broker: Broker)
         error_code=code,
         name=asked.name if asked.name is not None or context.version >= 12 else "",
         topic_id=asked.topic_id,
+        is_internal=asked.name in INTERNAL,
         partitions=[],
     )
 
@@ -83,4 +85,9 @@ def _described(topic: Topic, context: Context) -> Any:
         )
         for number in range(topic.partitions)
     ]
-    return TOPIC_RESPONSE(name=topic.name, topic_id=topic.id, partitions=partitions)
+    return TOPIC_RESPONSE(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.name in INTERNAL,
+        partitions=partitions,
+    )

@@ -1,18 +1,22 @@
 """FindCoordinator (key 10).
 
 Behaviour: every process coordinates every group, so it is node 0 at the address that the client
-itself used. Transactions and share groups are not supported yet, and say so.
+itself used. Transactions and share groups are not supported yet, and say so. Whoever is the first
+to look for a group's coordinator makes `__consumer_offsets`, as in Kafka: tools want to see it.
 
 Versions: 4+ ask for several keys at once.
 """
 
+from contextlib import suppress
 from typing import Any
 
+from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
 
 from .broker import NODE_ID, Broker, Context, handles
+from .configs import Refused
 
 GROUP = 0
 NOBODY = -1
@@ -23,6 +27,10 @@ FIRST_WITH_KEYS = 4
 
 @handles(ApiKey.FIND_COORDINATOR)
 async def find_coordinator(request: Any, context: Context, broker: Broker) -> Any:
+    if request.key_type == GROUP:
+        # No group depends on it: if it cannot be made now, the next one who asks makes it.
+        with suppress(Refused, Unavailable, TimeoutError):
+            await broker.catalog.offsets_topic()
     found = _found(request.key_type, context)
     if context.version < FIRST_WITH_KEYS:
         return RESPONSE(**found)

@@ -17,6 +17,7 @@ from samsa.wire.messages.delete_records import PARTITION_RESPONSE, RESPONSE, TOP
 
 from .broker import Broker, Context, handles
 from .configs import Refused
+from .internal import refuse_internal
 from .resolve import partition_in, topic_of
 
 NOT_MOVED = -1
@@ -38,6 +39,7 @@ async def _delete(topic: Any, entry: Any, deadline: float, broker: Broker) -> An
     try:
         found = await topic_of(topic, False, broker)
         partition = partition_in(found, entry.partition_index, ANY_EPOCH)
+        refuse_internal(found)
         start = await _move(partition, entry.offset, deadline, broker)
     except Refused as refused:
         code = refused.code

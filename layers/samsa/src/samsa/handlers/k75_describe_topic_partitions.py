@@ -20,6 +20,7 @@ from samsa.wire.messages.describe_topic_partitions import (
 
 from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
 from .configs import Refused, check_name
+from .internal import INTERNAL
 from .operations import ON_TOPICS
 
 MOST_AT_ONCE = 2_000
@@ -65,7 +66,12 @@ def _unknown(name: str) -> Any:
         check_name(name)
     except Refused as refused:
         code = refused.code
-    return TOPIC_RESPONSE(name=name, error_code=code, topic_authorized_operations=ON_TOPICS)
+    return TOPIC_RESPONSE(
+        name=name,
+        error_code=code,
+        is_internal=name in INTERNAL,
+        topic_authorized_operations=ON_TOPICS,
+    )
 
 
 def _described(topic: Topic, numbers: range) -> Any:
@@ -84,6 +90,7 @@ def _described(topic: Topic, numbers: range) -> Any:
     return TOPIC_RESPONSE(
         name=topic.name,
         topic_id=topic.id,
+        is_internal=topic.name in INTERNAL,
         partitions=partitions,
         topic_authorized_operations=ON_TOPICS,
     )

@@ -5,6 +5,7 @@ import logging
 
 from samsa.handlers.broker import Broker, Rules
 from samsa.handlers.configs import number
+from samsa.handlers.internal import INTERNAL
 from samsa.handlers.offsets import forget_expired, forget_offsets
 from samsa.log.retain import FOR_EVER, Retention
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
@@ -24,6 +25,8 @@ def rules_of(topic: Topic, rules: Rules) -> Retention:
 async def tend(broker: Broker) -> None:
     """One round. What is unavailable now is left for the next."""
     for topic in await broker.catalog.all():
+        if topic.name in INTERNAL:
+            continue  # nobody writes to it, and it has many partitions
         rules = rules_of(topic, broker.rules)
         for index in range(topic.partitions):
             try:
