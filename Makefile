@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run
 DEV_STAMP := $(VENV)/.dev
 SAM := $(VENV)/sam/bin/sam
+BUILT := .aws-sam/build/template.yaml
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
@@ -53,9 +54,14 @@ $(SAM):
 	@$(PYTHON) -m venv $(VENV)/sam
 	@$(VENV)/sam/bin/python -m pip install --quiet --disable-pip-version-check aws-sam-cli==1.170.0
 
+# For the Python that builds, because only that one's bytecode can be made; what was built says so
+# itself, so that `sam deploy` cannot choose another.
 bundle: $(BIN)/python $(SAM) ## Check and build what runs on AWS (no Docker)
 	$(SAM) validate --lint
-	PYTHON=$(CURDIR)/$(BIN)/python $(SAM) build $(ARGS)
+	@version=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	PYTHON=$(abspath $(BIN)/python) PYTHON_VERSION=$$version $(SAM) build \
+		--parameter-overrides PythonVersion=$$version $(ARGS) && \
+	sed -i.bak "/^  PythonVersion:/,/Default:/ s/Default: .*/Default: '$$version'/" $(BUILT) && rm $(BUILT).bak
 
 deploy: bundle ## Deploy it (DEPLOY="--config-env prod" for production)
 	$(SAM) deploy $(DEPLOY)

@@ -1,14 +1,19 @@
-"""`sam validate --lint` and `sam build`: no Docker, no matching Python, nothing but wheels."""
+"""`make bundle`, which is `sam validate --lint` and `sam build`: no Docker, nothing but wheels."""
 
+import hashlib
+import importlib.util
+import os
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-from support.sam import ROOT, sam, sam_folder
+from support.sam import ROOT, sam_environment, sam_folder
 from support.template import read_template
 
 MB = 1024 * 1024
@@ -16,31 +21,106 @@ AARCH64 = 183
 """ELF's number for the machine."""
 
 
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+UNCHECKED = 1
+"""The flags of bytecode that is taken without a look at its source (PEP 552)."""
+
+
+class Build(NamedTuple):
+    folder: Path
+    said: str
+
+
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Build:
     folder = tmp_path_factory.mktemp("build")
     tools = folder / "tools"
     tools.mkdir()
-    for tool in ("make", "sh", "cp", "rm", "find"):
+    for tool in ("make", "sh", "cp", "rm", "find", "sed"):
         (tools / tool).symlink_to(shutil.which(tool))
     path = f"{tools}:{sam_folder()}"
-    # The Python of this test is there, Docker and Lambda's Python are not.
+    # The Python of this test is there, Docker is not.
     assert shutil.which("docker", path=path) is None
-    assert shutil.which("python3.13", path=path) is None or sys.version_info[:2] == (3, 13)
-    done = sam(
-        "build",
-        "--build-dir", str(folder / "build"),
-        "--cache-dir", str(folder / "cache"),
-        PATH=path,
+    target = folder / "build"
+    done = subprocess.run(
+        [
+            "make", "bundle", f"SAM={sam_folder() / 'sam'}", f"BIN={Path(sys.executable).parent}",
+            f"BUILT={target / 'template.yaml'}",
+            f"ARGS=--build-dir {target} --cache-dir {folder / 'cache'}",
+        ],
+        cwd=ROOT, env=sam_environment(PATH=path), capture_output=True, text=True, timeout=280,
+        check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "build"
+    return Build(target, done.stdout)
 
 
-def test_the_template_is_valid_and_lints_clean():
-    done = sam("validate", "--lint")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "is a valid SAM Template" in done.stdout
+@pytest.fixture(scope="module")
+def built(bundle: Build) -> Path:
+    return bundle.folder
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+
+
+def layer(target: Path, version: str) -> "subprocess.CompletedProcess[str]":
+    target.mkdir()
+    command = ["make", "-C", str(ROOT / "layers/samsa"), "build-SamsaLayer"]
+    return subprocess.run(
+        [*command, f"ARTIFACTS_DIR={target}"],
+        env={**os.environ, "PYTHON": sys.executable, "PYTHON_VERSION": version},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_template_is_valid_and_lints_clean(bundle: Build):
+    assert "is a valid SAM Template" in bundle.said
+
+
+def test_what_was_built_says_for_which_python(built: Path):
+    template = read_template(built / "template.yaml")
+    assert template["Parameters"]["PythonVersion"]["Default"] == HERE
+    assert template["Globals"]["Function"]["Runtime"] == {"Fn::Sub": "python${PythonVersion}"}
+    binaries = [path.name for path in built.rglob("*.cpython-*.so")]
+    assert binaries
+    assert all(f"cpython-{HERE.replace('.', '')}-" in name for name in binaries)
+
+
+def test_every_module_of_the_layer_has_bytecode_that_is_taken_as_it_is(built: Path):
+    sources = list((built / "SamsaLayer" / "python").rglob("*.py"))
+    assert len(sources) > 200
+    for source in sources:
+        code = Path(importlib.util.cache_from_source(str(source))).read_bytes()
+        assert code[:4] == importlib.util.MAGIC_NUMBER
+        assert int.from_bytes(code[4:8], "little") == UNCHECKED
+        assert code[8:16] == importlib.util.source_hash(source.read_bytes())
+        # Tracebacks name the place where Lambda mounts it, not the one where it was built.
+        assert str(built).encode() not in code
+
+
+def test_the_same_sources_give_the_same_bytecode_in_any_folder(built: Path, tmp_path: Path):
+    done = layer(tmp_path / "again", HERE)
+    assert done.returncode == 0, done.stderr
+
+    one, other = built / "SamsaLayer", tmp_path / "again"
+    sources = [path.relative_to(one) for path in one.rglob("*.py")]
+    same = [path for path in sources if digest(one / path) == digest(other / path)]
+    assert len(same) > 200  # all of them, unless somebody works on them meanwhile
+    for path in same:
+        code = Path(importlib.util.cache_from_source(str(path)))
+        assert digest(one / code) == digest(other / code), path
+
+
+def test_a_layer_for_another_python_is_built_without_it_and_has_no_bytecode(tmp_path: Path):
+    other = "3.12" if HERE == "3.13" else "3.13"
+    done = layer(tmp_path / "other", other)
+    assert done.returncode == 0, done.stderr
+    assert "no bytecode" in done.stderr
+    assert list(tmp_path.rglob(f"*.cpython-{other.replace('.', '')}-*.so"))
+    assert not list(tmp_path.rglob("__pycache__"))
 
 
 def test_everything_is_built(built: Path):
@@ -65,7 +145,6 @@ def test_the_layer_is_small_and_holds_what_functions_need(built: Path):
     }
     for room in ("cli", "shim", "local_api"):
         assert not (layer / "samsa" / room).exists()
-    assert not list(layer.rglob("__pycache__"))
 
 
 def test_every_binary_in_the_layer_is_for_arm_and_lambdas_glibc(built: Path):

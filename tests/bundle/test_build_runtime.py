@@ -112,8 +112,8 @@ def test_the_janitor_does_a_round(
     artifacts: Path, client: Path, environment: dict[str, str], tmp_path: Path
 ):
     with function(artifacts, client, "JanitorFunction", environment, tmp_path / "log") as api:
-        assert api.invoke({"source": "aws.events"}) == {}
-        assert api.invoke({"source": "aws.events"}) == {}
+        assert api.invoke(event("schedule")) == {}
+        assert api.invoke(event("schedule")) == {}
 
 
 def test_the_http_api_tells_how_the_stores_are(

@@ -1,7 +1,6 @@
 """The AWS SAM command line, in an environment of its own: its pins do not agree with moto's."""
 
 import os
-import subprocess
 import sys
 from functools import cache as once
 from pathlib import Path
@@ -26,21 +25,12 @@ def sam_folder() -> Path:
     return home / "bin"
 
 
-def sam(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """Run it at the root of the repository, without an account and without telling anybody."""
-    return subprocess.run(
-        [str(sam_folder() / "sam"), *arguments],
-        cwd=ROOT,
-        env={
-            "PATH": os.environ["PATH"],
-            "HOME": os.environ["HOME"],
-            "AWS_DEFAULT_REGION": "eu-central-1",
-            "SAM_CLI_TELEMETRY": "0",
-            **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
-            **variables,
-        },
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+def sam_environment(**variables: str) -> dict[str, str]:
+    """To run it in without an account and without telling anybody."""
+    return {
+        "HOME": os.environ["HOME"],
+        "AWS_DEFAULT_REGION": "eu-central-1",
+        "SAM_CLI_TELEMETRY": "0",
+        **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
+        **variables,
+    }
