@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from samsa.cli.up import _explain, _fail, _port, _positive, _run, _seconds
+from samsa.cli.options import port
+from samsa.cli.up import _explain, _fail, _positive, _run, _seconds
 from samsa.server.logs import set_up
 
 CHECKOUT = Path(__file__).parents[5]
@@ -36,9 +37,7 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
-    command.add_argument(
-        "--port", type=_port, default=3001, help="0 picks a free one (%(default)s)"
-    )
+    command.add_argument("--port", type=port, default=3001, help="0 picks a free one (%(default)s)")
     command.add_argument("--stage", default="local", help="first part of the path (%(default)s)")
     command.add_argument(
         "--ledger", metavar="URL", required=True, type=_dynamodb, help="dynamodb://TABLE?endpoint=…"

@@ -7,7 +7,8 @@ import signal
 import sys
 from typing import Any
 
-from samsa.cli.up import _address, _fail, _run
+from samsa.cli.options import address
+from samsa.cli.up import _fail, _run
 from samsa.server.logs import event, set_up
 
 log = logging.getLogger("samsa.shim")
@@ -45,11 +46,11 @@ def add_to(commands: Any) -> None:
         "--url", required=True, metavar="WSS_URL", help="the WebSocket API, its stage included"
     )
     shim.add_argument(
-        "--listen", metavar="HOST:PORT", type=_address, action="append",
+        "--listen", metavar="HOST:PORT", type=address, action="append",
         help=f"where clients connect; may be given more than once ({DEFAULT_LISTEN})",
     )  # fmt: skip
     shim.add_argument(
-        "--advertise", metavar="HOST:PORT", type=_address,
+        "--advertise", metavar="HOST:PORT", type=address,
         help="where clients are told to come (the address that they used)",
     )  # fmt: skip
     signing = shim.add_argument_group("signing")
@@ -87,7 +88,7 @@ async def serve(given: argparse.Namespace) -> None:
     sign = not given.no_sign
     shim = Shim(Settings(given.url, sign, given.profile, given.region, given.advertise))
     try:
-        where = [await _listen(shim, *each) for each in given.listen or [_address(DEFAULT_LISTEN)]]
+        where = [await _listen(shim, *each) for each in given.listen or [address(DEFAULT_LISTEN)]]
         try:
             await shim.try_out()
         except Away as error:

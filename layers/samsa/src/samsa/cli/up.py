@@ -6,6 +6,7 @@ import math
 import shutil
 import sqlite3
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from samsa.ports import Unavailable
 from samsa.server.listener import ServerLimits
 from samsa.server.logs import set_up
 
+from . import up_http
+from .options import address, port
+
 EXAMPLES = """
 examples:
   samsa up                                    everything in ./samsa-data, on 127.0.0.1:9092
   samsa up --port 0                           a free port; it is printed
+  samsa up --http 127.0.0.1:0                 the HTTP API elsewhere than on 127.0.0.1:8080
   samsa up --data /var/lib/samsa --fsync      survive the loss of power, not only of the process
   samsa up --ledger 'dynamodb://samsa?region=eu-central-1' --objects 's3://bucket/samsa'
                                               start as many of these as you like: one cluster
@@ -35,7 +40,7 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     up.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
-    up.add_argument("--port", type=_port, default=9092, help="0 picks a free one (%(default)s)")
+    up.add_argument("--port", type=port, default=9092, help="0 picks a free one (%(default)s)")
     up.add_argument(
         "--data", metavar="DIR", default="samsa-data", help="where local data goes (./%(default)s)"
     )
@@ -46,7 +51,7 @@ def add_to(commands: Any) -> None:
     up.add_argument(
         "--advertise",
         metavar="HOST:PORT",
-        type=_address,
+        type=address,
         help="where clients are told to come (the address that they used)",
     )
     up.add_argument(
@@ -63,8 +68,9 @@ def add_to(commands: Any) -> None:
         "--fsync", action="store_true", help="local stores wait for the disk (slower, safer)"
     )
     up.add_argument(
-        "--metrics-port", metavar="PORT", type=_port, help="serve Prometheus metrics there"
+        "--metrics-port", metavar="PORT", type=port, help="serve Prometheus metrics there"
     )
+    up_http.add_to(up)
     limits = up.add_argument_group("limits")
     limits.add_argument("--max-connections", metavar="N", type=_positive, default=2000)
     limits.add_argument("--max-frame-bytes", metavar="N", type=_positive, default=100 * 1024 * 1024)
@@ -117,7 +123,9 @@ def run(given: argparse.Namespace) -> int:
                 given.idle_timeout,
             ),
         )
-        _run(app.run(settings, lambda *where: _greet(settings, *where)))
+        http = up_http.front(given.http)
+        greet = partial(_greet, settings, http)
+        _run(app.run(settings, greet, [http] if http else []))
     except urls.BadUrl as error:
         return _fail(str(error))
     except (OSError, sqlite3.Error, Unavailable) as error:
@@ -143,7 +151,9 @@ def _run(main: Any) -> None:
         uvloop.run(main)
 
 
-def _greet(settings: Any, host: str, port: int, metrics_port: int | None) -> None:
+def _greet(
+    settings: Any, http: up_http.HttpFront | None, host: str, port: int, metrics_port: int | None
+) -> None:
     where = f"{host}:{port}"
     samsa = "samsa" if shutil.which("samsa") else sys.argv[0]
     lines = [
@@ -151,6 +161,8 @@ def _greet(settings: Any, host: str, port: int, metrics_port: int | None) -> Non
         f"  ledger   {settings.ledger}",
         f"  objects  {settings.objects}",
     ]
+    if http is not None:
+        lines.append(http.line)
     if metrics_port is not None:
         lines.append(f"  metrics  http://{host}:{metrics_port}/metrics")
     lines += [
@@ -178,12 +190,6 @@ def _fail(why: str) -> int:
     return 1
 
 
-def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
-    return int(text)
-
-
 def _whole(text: str) -> int:
     if not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
@@ -204,10 +210,3 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return seconds
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not host:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
-    return host.strip("[]"), _port(port)

@@ -9,13 +9,15 @@ http://host:port/…                             the HTTP API, where there is on
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from samsa.server.asgi import AsgiServer
 
 from .authoriser import Authoriser
 from .chaos import Chaos
@@ -112,7 +114,7 @@ async def serving(settings: Settings) -> AsyncIterator[LocalApi]:
     listening = socket.create_server((settings.host, settings.port), backlog=1024)
     host, port = listening.getsockname()[:2]
     api = LocalApi(settings, host, port)
-    server = _Server(_config(api.application(), settings.limits))
+    server = AsgiServer(_config(api.application(), settings.limits))
     task = asyncio.ensure_future(server.serve([listening]))
     try:
         await server.ready.wait()
@@ -135,18 +137,3 @@ def _config(application: Starlette, limits: Limits) -> uvicorn.Config:
         lifespan="off",
         timeout_graceful_shutdown=2,
     )
-
-
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Signals belong to whoever runs us."""
-        yield

@@ -11,8 +11,9 @@ import secrets
 import signal
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from samsa.handlers.broker import Broker, Rules
 from samsa.local.wakeups import LocalWakeups
@@ -46,6 +47,16 @@ class Settings:
     log_limits: Limits = field(default_factory=Limits)
 
 
+class Door(Protocol):
+    """Another way in, beside Kafka's port."""
+
+    def open(self, broker: Broker, kafka: tuple[str, int]) -> None:
+        """Raises OSError."""
+        ...
+
+    async def close(self) -> None: ...
+
+
 def _nonces() -> Callable[[], str]:
     """Words that no other process will use: a random one for this process, and a number."""
     process, numbers = secrets.token_hex(6), itertools.count()
@@ -63,7 +74,11 @@ def _allow_many_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-async def run(settings: Settings, ready: Callable[[str, int, int | None], None]) -> None:
+async def run(
+    settings: Settings,
+    ready: Callable[[str, int, int | None], None],
+    doors: Sequence[Door] = (),
+) -> None:
     """Serve until SIGTERM or SIGINT. `ready` is told where, once it is true."""
     _allow_many_files()
     stop = asyncio.Event()
@@ -88,12 +103,16 @@ async def run(settings: Settings, ready: Callable[[str, int, int | None], None])
         await _close_orphans(server.broker)
     host, port = server.listen(settings.host, settings.port)
     metrics_port = serve_metrics(server, settings.host, settings.metrics_port)
+    for door in doors:
+        door.open(broker, settings.advertise or (host, port))
     upkeep = loop.create_task(tend_for_ever(server.broker, settings.upkeep_every_s))
     event(log, logging.INFO, "listening", host=host, port=port, cluster=cluster_id)
     ready(host, port, metrics_port)
     await stop.wait()
     event(log, logging.INFO, "stopping", connections=len(server.connections))
     upkeep.cancel()
+    for door in doors:
+        await door.close()
     await server.close()
     event(log, logging.INFO, "stopped", **calls_per_request(server))
     wakeups.close()

@@ -1,0 +1,71 @@
+"""The HTTP API of `samsa up`: where it is served, or why not."""
+
+import argparse
+import logging
+from typing import Any
+
+from samsa.handlers.broker import Broker
+from samsa.http_api.door import HttpDoor, missing
+from samsa.server.logs import event
+
+from .options import address
+
+log = logging.getLogger("samsa.http")
+DEFAULT = ("127.0.0.1", 8080)
+INSTALL = "pip install 'samsa-broker[http]'"
+
+
+def add_to(up: argparse.ArgumentParser) -> None:
+    group = up.add_argument_group("HTTP API")
+    group.add_argument(
+        "--http", metavar="HOST:PORT", type=address, default=...,
+        help="where it is served; port 0 picks a free one (127.0.0.1:8080, if that is free)",
+    )  # fmt: skip
+    group.add_argument(
+        "--no-http", dest="http", action="store_const", const=None, help="do not serve it"
+    )
+
+
+class HttpFront:
+    """A door that may stay closed, unless somebody asked for it: brokers are for Kafka clients."""
+
+    def __init__(self, given: Any) -> None:
+        self._wanted = given is not ...
+        self._door = HttpDoor(*(given if self._wanted else DEFAULT))
+        self._why_not = ""
+
+    def open(self, broker: Broker, kafka: tuple[str, int]) -> None:
+        """Raises OSError if it was asked for and cannot be."""
+        try:
+            self._open(broker, kafka)
+        except OSError as error:
+            if self._wanted:
+                raise
+            self._why_not = str(error.strerror)
+            event(log, logging.WARNING, "no HTTP API", why=self._why_not)
+
+    def _open(self, broker: Broker, kafka: tuple[str, int]) -> None:
+        package = missing()
+        if package is not None:
+            raise OSError(0, f"{package} is not installed; try: {INSTALL}")
+        try:
+            self._door.open(broker, kafka)
+        except OSError as error:
+            hint = "--http 127.0.0.1:0 picks a free port, --no-http does without"
+            raise OSError(error.errno, f"{error.strerror}; {hint}") from error
+
+    @property
+    def line(self) -> str:
+        """For the greeting."""
+        return f"  http     {self._door.url}/docs" if self._door.url else f"  http     {self._no}"
+
+    @property
+    def _no(self) -> str:
+        return f"not served: {self._why_not}"
+
+    async def close(self) -> None:
+        await self._door.close()
+
+
+def front(given: Any) -> HttpFront | None:
+    return None if given is None else HttpFront(given)

@@ -1,0 +1,118 @@
+"""Keys, values and headers: bytes in Kafka, and in JSON text, JSON or base64.
+
+What is read can be written as it is: `{"text": …}`, `{"json": …}`, `{"base64": …}`, or null. A
+plain string is short for text. Reading never loses anything: bytes that are not what was asked for
+come as the next best, and base64 holds all.
+"""
+
+import base64
+import json
+import re
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+MARGIN = 50
+"""Levels of JSON that an answer may put around a value, or a request around its own."""
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""In text they would take six characters each; base64 takes one and a third."""
+
+
+class Encoding(StrEnum):
+    """How to show bytes: `auto` is text where they are text, else base64."""
+
+    AUTO = "auto"
+    TEXT = "text"
+    JSON = "json"
+    BASE64 = "base64"
+
+
+class Text(BaseModel):
+    """UTF-8."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"text": "hello"}]})
+    text: str
+
+    def encoded(self) -> bytes:
+        return self.text.encode()
+
+
+class Json(BaseModel):
+    """Any JSON value, stored without spaces."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"json": {"total": 12}}]}
+    )
+    value: Any = Field(alias="json")
+
+    @field_validator("value")
+    @classmethod
+    def _can_be_told(cls, value: Any) -> Any:
+        _dumped(value)
+        return value
+
+    def encoded(self) -> bytes:
+        """Escaped where it is not ASCII: half of a surrogate pair has no other form."""
+        return json.dumps(self.value, separators=(",", ":")).encode()
+
+
+class Base64(BaseModel):
+    """Any bytes, in base64."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"base64": "aGVsbG8="}]}
+    )
+    base64: str = Field(pattern=BASE64)
+
+    def encoded(self) -> bytes:
+        return base64.b64decode(self.base64)
+
+
+Content: TypeAlias = str | Text | Json | Base64
+Shown: TypeAlias = Text | Json | Base64
+
+
+def encoded(content: Content | None) -> bytes | None:
+    if content is None:
+        return None
+    return content.encode() if isinstance(content, str) else content.encoded()
+
+
+def shown(data: bytes | None, encoding: Encoding) -> dict[str, Any] | None:
+    if data is None:
+        return None
+    if encoding is Encoding.JSON and (found := _parsed(data)):
+        return found
+    text = None if encoding is Encoding.BASE64 else _text(data)
+    return {"base64": base64.b64encode(data).decode()} if text is None else {"text": text}
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if _UNPRINTABLE.search(text) else text
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
+    """None for what is no JSON, or none that could be told again: too deep, or not a number."""
+    try:
+        value = json.loads(data)
+        _dumped(value).encode()
+    except (ValueError, RecursionError):
+        return None
+    return {"json": value}
+
+
+def _dumped(value: Any) -> str:
+    """Raises ValueError: not a number that JSON knows, or deeper than can be told."""
+    wrapped = value
+    for _ in range(MARGIN):
+        wrapped = [wrapped]
+    try:
+        return json.dumps(wrapped, allow_nan=False, ensure_ascii=False)
+    except RecursionError:
+        raise ValueError("this JSON is nested too deeply") from None

@@ -1,0 +1,97 @@
+"""From a partition's batches to records, as many as were asked for.
+
+A fetch brings whole batches: what lies before the offset is left out, and so is what exceeds the
+limits. Batches are unpacked in a thread, for others have this loop too.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from samsa.ports import FileRange
+from samsa.records.batch import headers
+from samsa.records.record import Record, records
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages import fetch
+
+from .asking import Kafka, check
+
+LAST_BY_NAME = 12
+
+
+class Span(NamedTuple):
+    offset: int
+    limit: int
+    max_bytes: int
+    wait_ms: int = 0
+
+
+class Found(NamedTuple):
+    start: int
+    end: int
+    records: list[Record]
+    next_offset: int
+    """Where whoever reads on goes on."""
+
+
+async def read(topic: str, number: int, span: Span, kafka: Kafka) -> Found:
+    """At least one record, unless there is none. Raises Refused."""
+    while True:
+        found = await _read_once(topic, number, span, kafka)
+        # Filler takes offsets and holds no records.
+        if found.records or found.next_offset >= found.end or found.next_offset == span.offset:
+            return found
+        span = span._replace(offset=found.next_offset, wait_ms=0)
+
+
+async def _read_once(topic: str, number: int, span: Span, kafka: Kafka) -> Found:
+    row = _request(topic, number, span, kafka)
+    async with kafka.answered(ApiKey.FETCH, row, LAST_BY_NAME) as answer:
+        entry = answer.responses[0].partitions[0]
+        start, end = entry.log_start_offset, entry.high_watermark
+        check(entry.error_code, _why(entry, span), f"{topic}/{number}")
+        limit = kafka.broker.rules.max_decompressed_bytes
+        taken, after = await asyncio.to_thread(_unpacked, entry.records, span, limit)
+    return Found(start, end, taken, after)
+
+
+def _request(topic: str, number: int, span: Span, kafka: Kafka) -> Any:
+    entry = fetch.PARTITION(
+        partition=number, fetch_offset=span.offset, partition_max_bytes=span.max_bytes
+    )
+    return fetch.REQUEST(
+        max_wait_ms=span.wait_ms if kafka.may_wait else 0,
+        min_bytes=1,
+        max_bytes=span.max_bytes,
+        topics=[fetch.TOPIC(topic=topic, partitions=[entry])],
+    )
+
+
+def _why(entry: Any, span: Span) -> str | None:
+    if entry.high_watermark < 0:
+        return None
+    bounds = f"[{entry.log_start_offset}, {entry.high_watermark})"
+    return f"offset {span.offset} is outside of the log, which is {bounds}"
+
+
+def _unpacked(pieces: Iterable[Any], span: Span, limit: int) -> tuple[list[Record], int]:
+    """Records, and the offset after them. Raises RecordError."""
+    data = b"".join(p.read() if isinstance(p, FileRange) else p for p in pieces)
+    taken: list[Record] = []
+    left, after = span.max_bytes, span.offset
+    for position, header in headers(data):
+        for record in records(data, position, limit):
+            if record.offset < span.offset:
+                continue
+            left -= _size(record)
+            if len(taken) == span.limit or (taken and left < 0):
+                return taken, after
+            taken.append(record)
+            after = record.offset + 1
+        after = max(after, header.next_offset)
+    return taken, after
+
+
+def _size(record: Record) -> int:
+    rest = sum(len(name) + len(value or b"") for name, value in record.headers)
+    return len(record.key or b"") + len(record.value or b"") + rest

@@ -1,0 +1,85 @@
+"""The cluster: whether it is well, and what it is."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from samsa import __version__
+from samsa.http_api.asking import Asked, check
+from samsa.http_api.described import refusals
+from samsa.ports import Missing, Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages import describe_cluster
+
+router = APIRouter(tags=["cluster"])
+NOBODY = "no such thing"
+"""A topic's name has no spaces, nor has an object's."""
+PATIENCE_S = 5.0
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+    ledger: Literal["ok"]
+    objects: Literal["ok"]
+    version: str = Field(examples=[__version__])
+
+
+class Node(BaseModel):
+    id: int = Field(examples=[0])
+    host: str = Field(examples=["127.0.0.1"])
+    port: int = Field(examples=[9092])
+
+
+class Cluster(BaseModel):
+    cluster_id: str = Field(examples=["kO1wBvZyTH6uRkVxsWqe2w"])
+    version: str = Field(examples=[__version__])
+    default_partitions: int = Field(examples=[1])
+    auto_create_topics: bool
+    brokers: list[Node] = Field(
+        description="Where Kafka clients come; none where only a shim leads in"
+    )
+
+
+@router.get("/health", summary="Whether it is well", responses=refusals())
+async def health(kafka: Asked) -> Health:
+    """Both stores were asked something just now, and knew the answer; else 503 says which did
+    not."""
+    stores = kafka.broker.stores
+    await asyncio.gather(
+        _answers("ledger", stores.ledger.topic(NOBODY)),
+        _answers("objects", stores.objects.get(f"log/{NOBODY}")),
+    )
+    return Health(status="ok", ledger="ok", objects="ok", version=__version__)
+
+
+async def _answers(store: str, asked: Awaitable[Any]) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            with contextlib.suppress(Missing):
+                await asked
+    except (Unavailable, TimeoutError) as error:
+        why = str(error) or f"no answer within {PATIENCE_S:.0f} s"
+        raise Unavailable(f"{store}: {why}") from error
+
+
+@router.get("/cluster", summary="What it is", responses=refusals())
+async def cluster(kafka: Asked) -> Cluster:
+    await kafka.cluster_id()
+    answer = await kafka.ask(ApiKey.DESCRIBE_CLUSTER, describe_cluster.REQUEST())
+    check(answer.error_code, answer.error_message, "cluster")
+    rules = kafka.broker.rules
+    return Cluster(
+        cluster_id=answer.cluster_id,
+        version=__version__,
+        default_partitions=rules.default_partitions,
+        auto_create_topics=rules.auto_create_topics,
+        brokers=[
+            Node(id=each.broker_id, host=each.host, port=each.port)
+            for each in answer.brokers
+            if kafka.address is not None
+        ],
+    )

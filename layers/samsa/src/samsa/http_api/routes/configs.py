@@ -1,0 +1,119 @@
+"""Configs: all that there are, where their values come from, and changing a topic's."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from samsa.handlers.broker import NODE_ID
+from samsa.handlers.broker_configs import DEFAULTS
+from samsa.handlers.config_kinds import ConfigType
+from samsa.handlers.k44_incremental_alter_configs import Operation
+from samsa.handlers.resources import ResourceType, Source
+from samsa.handlers.topic_configs import TOPIC_CONFIGS
+from samsa.http_api.asking import Asked, Kafka, check
+from samsa.http_api.described import refusals
+from samsa.http_api.given import TopicName
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages import describe_configs, incremental_alter_configs
+
+from .topics import ConfigValue, told
+
+router = APIRouter(tags=["configs"])
+
+
+class Config(BaseModel):
+    name: str = Field(examples=["retention.ms"])
+    value: str | None = Field(examples=["604800000"])
+    source: str = Field(description="topic, broker or default", examples=["default"])
+    default: str | None = Field(examples=["604800000"])
+    type: str = Field(examples=["long"])
+    read_only: bool
+    about: str = Field(description="What it does here", examples=["How long a record is kept."])
+
+
+class Configs(BaseModel):
+    configs: list[Config]
+
+
+class Changes(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"configs": {"retention.ms": "3600000", "max.message.bytes": None}}]
+        },
+    )
+    configs: dict[str, ConfigValue | None] = Field(
+        description="By name; null goes back to the default", min_length=1
+    )
+    validate_only: bool = Field(default=False, description="Check it, and change nothing")
+
+
+@router.get("/topics/{topic}/configs", summary="A topic's configs", responses=refusals(404))
+async def topic_configs(topic: TopicName, kafka: Asked) -> Configs:
+    """Every config that Kafka knows, with its own value or the default. `about` says which of them
+    change nothing here."""
+    return await _of_topic(topic, kafka)
+
+
+@router.patch(
+    "/topics/{topic}/configs",
+    summary="Change a topic's configs",
+    responses=refusals(400, 404, 413),
+)
+async def alter_topic_configs(topic: TopicName, changes: Changes, kafka: Asked) -> Configs:
+    """All of the changes or none. Every process of the cluster honours them within a second."""
+    await kafka.topic(topic)
+    resource = incremental_alter_configs.RESOURCE(
+        resource_type=ResourceType.TOPIC,
+        resource_name=topic,
+        configs=[_change(name, value) for name, value in changes.configs.items()],
+    )
+    row = incremental_alter_configs.REQUEST(
+        resources=[resource], validate_only=changes.validate_only
+    )
+    answer = (await kafka.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, row)).responses[0]
+    check(answer.error_code, answer.error_message, f"topic {topic!r}")
+    return await _of_topic(topic, kafka)
+
+
+@router.get("/cluster/configs", summary="The broker's configs", responses=refusals())
+async def broker_configs(kafka: Asked) -> Configs:
+    """Under Kafka's names; none of them can be changed by a client."""
+    found = await _asked(ResourceType.BROKER, str(NODE_ID), kafka)
+    return Configs(configs=[_config(row, DEFAULTS[row.name][1]) for row in found])
+
+
+def _change(name: str, value: ConfigValue | None) -> Any:
+    operation = Operation.DELETE if value is None else Operation.SET
+    return incremental_alter_configs.CONFIG(
+        name=name, config_operation=operation, value=None if value is None else told(value)
+    )
+
+
+async def _of_topic(topic: str, kafka: Kafka) -> Configs:
+    found = await _asked(ResourceType.TOPIC, topic, kafka)
+    return Configs(configs=[_config(row, TOPIC_CONFIGS[row.name].default) for row in found])
+
+
+async def _asked(kind: ResourceType, name: str, kafka: Kafka) -> list[Any]:
+    resource = describe_configs.RESOURCE(
+        resource_type=kind, resource_name=name, configuration_keys=None
+    )
+    row = describe_configs.REQUEST(resources=[resource], include_documentation=True)
+    answer = (await kafka.ask(ApiKey.DESCRIBE_CONFIGS, row)).results[0]
+    check(answer.error_code, answer.error_message, name)
+    found: list[Any] = answer.configs
+    return found
+
+
+def _config(row: Any, default: str | None) -> Config:
+    return Config(
+        name=row.name,
+        value=row.value,
+        source=Source(row.config_source).name.lower(),
+        default=default,
+        type=ConfigType(row.config_type).name.lower(),
+        read_only=row.read_only,
+        about=row.documentation or "",
+    )

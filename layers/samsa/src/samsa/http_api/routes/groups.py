@@ -1,0 +1,163 @@
+"""Groups: list them, who is in one and how far it is, delete one."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from samsa.groups.embedded import Malformed, read_assignment
+from samsa.http_api.asking import Asked, Kafka, check
+from samsa.http_api.described import refusals
+from samsa.http_api.given import GroupId
+from samsa.http_api.lag import Where, committed, ends_of
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages import (
+    consumer_group_describe,
+    delete_groups,
+    describe_groups,
+    list_groups,
+)
+
+router = APIRouter(tags=["groups"])
+
+
+class ListedGroup(BaseModel):
+    group: str = Field(examples=["billing"])
+    state: str = Field(examples=["Stable"])
+    type: str = Field(description="classic or consumer", examples=["classic"])
+
+
+class Groups(BaseModel):
+    groups: list[ListedGroup]
+
+
+class Assigned(BaseModel):
+    topic: str = Field(examples=["orders"])
+    partitions: list[int] = Field(examples=[[0, 1]])
+
+
+class Member(BaseModel):
+    member_id: str = Field(examples=["rdkafka-5b2a"])
+    instance_id: str | None = Field(description="Of a static member")
+    client_id: str = Field(examples=["rdkafka"])
+    host: str = Field(examples=["/127.0.0.1"])
+    assignment: list[Assigned]
+
+
+class Position(BaseModel):
+    """A partition that the group has committed, or that a member reads."""
+
+    topic: str = Field(examples=["orders"])
+    partition: int = Field(examples=[0])
+    committed: int | None = Field(description="Where it goes on", examples=[40])
+    end: int | None = Field(description="Null if the topic is gone", examples=[42])
+    lag: int | None = Field(description="How far it is behind", examples=[2])
+    member_id: str | None = Field(description="Who reads it", examples=["rdkafka-5b2a"])
+
+
+class DescribedGroup(ListedGroup):
+    members: list[Member]
+    positions: list[Position]
+    lag: int = Field(description="Of all partitions", examples=[2])
+
+
+@router.get("/groups", summary="List groups", responses=refusals())
+async def list_all(kafka: Asked) -> Groups:
+    """Every group that has members or offsets."""
+    answer = await kafka.ask(ApiKey.LIST_GROUPS, list_groups.REQUEST())
+    check(answer.error_code, None, "groups")
+    found = [
+        ListedGroup(group=each.group_id, state=each.group_state, type=each.group_type)
+        for each in answer.groups
+    ]
+    return Groups(groups=sorted(found, key=lambda each: each.group))
+
+
+@router.get("/groups/{group}", summary="Describe a group", responses=refusals(404))
+async def describe_group(group: GroupId, kafka: Asked) -> DescribedGroup:
+    """Its members, what they read, and the lag of each partition."""
+    listed, members = await _seen(group, kafka)
+    positions = await _positions(group, members, kafka)
+    return DescribedGroup(
+        **listed.model_dump(),
+        members=members,
+        positions=positions,
+        lag=sum(each.lag or 0 for each in positions),
+    )
+
+
+@router.delete(
+    "/groups/{group}", status_code=204, summary="Delete a group", responses=refusals(404, 409)
+)
+async def delete_group(group: GroupId, kafka: Asked) -> None:
+    """With its offsets. It must have no members."""
+    row = delete_groups.REQUEST(groups_names=[group])
+    answer = (await kafka.ask(ApiKey.DELETE_GROUPS, row)).results[0]
+    check(answer.error_code, None, f"group {group!r}")
+
+
+async def _seen(group: str, kafka: Kafka) -> tuple[ListedGroup, list[Member]]:
+    """Whichever protocol it is of."""
+    row = consumer_group_describe.REQUEST(group_ids=[group])
+    seen = (await kafka.ask(ApiKey.CONSUMER_GROUP_DESCRIBE, row)).groups[0]
+    if seen.error_code == ErrorCode.NONE:
+        members = [_consumer(each) for each in seen.members]
+        return ListedGroup(group=group, state=seen.group_state, type="consumer"), members
+    row = describe_groups.REQUEST(groups=[group])
+    seen = (await kafka.ask(ApiKey.DESCRIBE_GROUPS, row)).groups[0]
+    check(seen.error_code, seen.error_message, f"group {group!r}")
+    members = [_classic(each) for each in seen.members]
+    return ListedGroup(group=group, state=seen.group_state, type="classic"), members
+
+
+def _consumer(member: Any) -> Member:
+    return Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        assignment=[
+            Assigned(topic=each.topic_name, partitions=each.partitions)
+            for each in member.assignment.topic_partitions
+        ],
+    )
+
+
+def _classic(member: Any) -> Member:
+    topics: dict[str, list[int]] = {}
+    try:
+        for topic, number in sorted(read_assignment(bytes(member.member_assignment))):
+            topics.setdefault(topic, []).append(number)
+    except Malformed:
+        topics = {}  # not a consumer, or it has no assignment yet
+    return Member(
+        member_id=member.member_id,
+        instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        assignment=[Assigned(topic=name, partitions=numbers) for name, numbers in topics.items()],
+    )
+
+
+async def _positions(group: str, members: list[Member], kafka: Kafka) -> list[Position]:
+    offsets = await committed(group, kafka)
+    readers: dict[Where, str] = {
+        (assigned.topic, number): member.member_id
+        for member in members
+        for assigned in member.assignment
+        for number in assigned.partitions
+    }
+    ends = await ends_of({*offsets, *readers}, kafka)
+    return [
+        _position(where, offsets.get(where), ends[where], readers.get(where))
+        for where in sorted({*offsets, *readers})
+    ]
+
+
+def _position(where: Where, offset: int | None, end: int | None, reader: str | None) -> Position:
+    lag = None if offset is None or end is None else max(0, end - offset)
+    topic, number = where
+    return Position(
+        topic=topic, partition=number, committed=offset, end=end, lag=lag, member_id=reader
+    )

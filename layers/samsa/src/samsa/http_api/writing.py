@@ -1,0 +1,84 @@
+"""From drafts to stored records: a batch for each partition, in one Produce request."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from samsa.handlers.configs import Refused
+from samsa.ports import Topic
+from samsa.records.record import Headers, Record, build
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages import produce
+
+from .asking import Kafka
+from .partitioner import partition_for
+
+LAST_BY_NAME = 12
+STORED = -1
+"""The acks that mean it."""
+TIMEOUT_MS = 20_000
+
+
+class Draft(NamedTuple):
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    partition: int | None = None
+    timestamp: int | None = None
+
+
+class Place(NamedTuple):
+    """Where a draft went."""
+
+    partition: int
+    stored: int | Refused
+    """Its offset, or why there is none."""
+
+
+Batches: TypeAlias = dict[int, list[Record]]
+
+
+async def write(topic: Topic, drafts: Sequence[Draft], kafka: Kafka) -> list[Place]:
+    """A place for each, in order. What goes to one partition is stored together or not at all."""
+    stores = kafka.broker.stores
+    now, word = stores.clock.now_ms(), stores.nonce()
+    batches: Batches = {}
+    at: list[tuple[int, int]] = []
+    for draft in drafts:
+        number = draft.partition
+        if number is None:
+            number = partition_for(draft.key, topic.partitions, word)
+        batch = batches.setdefault(number, [])
+        at.append((number, len(batch)))
+        time = now if draft.timestamp is None else draft.timestamp
+        batch.append(Record(len(batch), time, draft.key, draft.value, draft.headers))
+    bases = await _send(topic.name, batches, kafka)
+    return [Place(number, _offset(bases[number], index)) for number, index in at]
+
+
+def _offset(base: int | Refused, index: int) -> int | Refused:
+    return base if isinstance(base, Refused) else base + index
+
+
+async def _send(topic: str, batches: Batches, kafka: Kafka) -> dict[int, int | Refused]:
+    """The offset of each batch, or why it has none."""
+    data = [
+        # Its bytes may be written to: an append patches offsets where they are.
+        produce.PARTITION(index=number, records=memoryview(bytearray(build(records))))
+        for number, records in batches.items()
+    ]
+    row = produce.REQUEST(
+        acks=STORED,
+        timeout_ms=TIMEOUT_MS,
+        topic_data=[produce.TOPIC(name=topic, partition_data=data)],
+    )
+    answer = await kafka.ask(ApiKey.PRODUCE, row, LAST_BY_NAME)
+    entries = answer.responses[0].partition_responses
+    return {entry.index: _outcome(entry, topic) for entry in entries}
+
+
+def _outcome(entry: Any, topic: str) -> int | Refused:
+    if entry.error_code == ErrorCode.NONE:
+        return int(entry.base_offset)
+    code = ErrorCode(entry.error_code)
+    return Refused(code, entry.error_message or f"{topic}/{entry.index}: {code.name.lower()}")
