@@ -1,46 +1,67 @@
-"""The HTTP API: FastAPI, which Mangum hands API Gateway's events to. IAM has let the caller in.
+"""The HTTP API: `samsa.http_api`, to which Mangum hands API Gateway's events.
 
-It says whether the cluster's stores answer, and nothing else yet.
+IAM has let the caller in. The broker is put together as the gateway function's is: a record that is
+written here wakes the consumers that are parked there.
 """
 
 import asyncio
-import contextlib
+import itertools
 import os
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
 from mangum import Mangum
 
-from samsa import __version__
-from samsa.ports import Ledger, Missing, Objects, Unavailable
-from samsa.server.urls import open_ledger, open_objects
+from samsa.aws.connections import ConnectionsApi
+from samsa.gateway.assembly import Assembly
+from samsa.gateway.settings import Settings
+from samsa.http_api.app import application
+from samsa.http_api.asking import Kafka
+
+TIDYING_S = 1.0
+"""For what nobody waits for; what is left is found by whoever comes next, or by the janitor."""
 
 # Mangum takes the thread's loop. The stores' connections belong to it, and live as long as we do.
 LOOP = asyncio.new_event_loop()
 asyncio.set_event_loop(LOOP)
 
-LEDGER: Ledger = LOOP.run_until_complete(open_ledger(os.environ["SAMSA_LEDGER"], fsync=False))
-OBJECTS: Objects = open_objects(os.environ["SAMSA_OBJECTS"], fsync=False, cache_bytes=0)
-NOBODY = "no such thing"
-"""A topic's name has no spaces, nor has an object's."""
 
-app = FastAPI(title="Samsa", version=__version__, description="A Kafka broker with no brokers.")
+class SystemClock:
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
 
 
-@app.exception_handler(Unavailable)
-async def unavailable(_: Request, error: Unavailable) -> JSONResponse:
-    """As RFC 9457 wants problems to be told."""
-    problem = {"type": "about:blank", "title": "Unavailable", "status": 503, "detail": str(error)}
-    return JSONResponse(problem, 503, media_type="application/problem+json")
+def fresh_words() -> Callable[[], str]:
+    """Words that no other process will use: a random one for this process, and a number."""
+    process, numbers = secrets.token_hex(6), itertools.count()
+    return lambda: f"{process}{next(numbers):x}"
 
 
-@app.get("/health")
-async def health() -> dict[str, str]:
-    """Both stores were asked something just now, and knew the answer."""
-    await LEDGER.topic(NOBODY)
-    with contextlib.suppress(Missing):
-        await OBJECTS.get(f"log/{NOBODY}")
-    return {"status": "ok", "version": __version__}
+SETTINGS = Settings.of(os.environ)
+PARTS = Assembly(SETTINGS, SystemClock(), fresh_words())
+CONNECTIONS = ConnectionsApi(SETTINGS.connections) if SETTINGS.connections else None
+if SETTINGS.ledger.endpoint is not None:
+    # A local DynamoDB starts empty; in an account the table is made by the deployment.
+    LOOP.run_until_complete(PARTS.ledger.create_table())
+
+app = application(Kafka(PARTS.broker, may_wait=False))
+serve = Mangum(app, lifespan="off")
 
 
-handler = Mangum(app, lifespan="off")
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    answer = serve(event, context)
+    LOOP.run_until_complete(finish())
+    return answer
+
+
+async def finish() -> None:
+    """Nothing of an event is left running: the process may be frozen when it is answered."""
+    if PARTS.wakeups.pending and CONNECTIONS is not None:
+        await PARTS.wakeups.flush(CONNECTIONS)
+    try:
+        async with asyncio.timeout(TIDYING_S):
+            await PARTS.broker.background_done()
+    except TimeoutError:
+        return

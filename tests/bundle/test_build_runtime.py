@@ -116,7 +116,7 @@ def test_the_janitor_does_a_round(
         assert api.invoke(event("schedule")) == {}
 
 
-def test_the_http_api_tells_how_the_stores_are(
+def test_the_http_api_writes_and_reads_and_tells_how_the_stores_are(
     artifacts: Path, client: Path, environment: dict[str, str], tmp_path: Path
 ):
     with function(artifacts, client, "HttpFunction", environment, tmp_path / "log") as api:
@@ -126,6 +126,12 @@ def test_the_http_api_tells_how_the_stores_are(
         asked["rawPath"] = asked["requestContext"]["http"]["path"] = "/openapi.json"
         docs = api.invoke(asked)
         assert "/health" in json.loads(docs["body"])["paths"]
+        written = api.invoke(event("http-produce"))
+        assert written["statusCode"] == 201, written
+        assert json.loads(written["body"])["records"][0]["offset"] == 0
+        found = json.loads(api.invoke(event("http-read"))["body"])
+        assert [each["value"] for each in found["records"]] == [{"json": {"dear": "Gregor"}}]
+        assert found["records"][0]["key"] == {"text": "father"}
     nowhere = "s3://samsa?region=us-east-1&endpoint=http://127.0.0.1:1"
     variables = {**environment, "SAMSA_OBJECTS": nowhere}
     with function(artifacts, client, "HttpFunction", variables, tmp_path / "log") as api:

@@ -65,10 +65,11 @@ def test_every_function_has_a_role_of_its_own_and_no_managed_policy():
         assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
 
 
-def test_only_the_gateway_may_push_and_only_it_may_touch_what_was_spilled():
+def test_who_writes_for_others_may_wake_them_and_only_the_gateway_touches_what_was_spilled():
     pushing = {role for role, _, s in allowed() if "execute-api" in str(s["Action"])}
     spilling = {role for role, _, s in allowed() if "spill" in str(s["Resource"])}
-    assert pushing == spilling == {"GatewayRole"}
+    assert pushing == {"GatewayRole", "HttpRole"}
+    assert spilling == {"GatewayRole"}
 
 
 def test_no_bucket_is_public_or_readable_without_tls():
@@ -107,6 +108,8 @@ def test_no_route_is_open_to_strangers():
     for properties in of_type("AWS::Serverless::HttpApi").values():
         assert properties["Auth"]["EnableIamAuthorizer"] is True
         assert properties["Auth"]["DefaultAuthorizer"] == "AWS_IAM"
+        # No page in a browser is let in, whoever looks at it.
+        assert "CorsConfiguration" not in properties
     for properties in of_type("AWS::Serverless::Function").values():
         assert "FunctionUrlConfig" not in properties
         for event in properties.get("Events", {}).values():
@@ -175,14 +178,23 @@ def test_every_alarm_watches_something_of_the_stack():
         assert properties["AlarmActions"]
 
 
-def test_the_http_api_changes_nothing():
-    actions = {
-        action
-        for role, sid, statement in allowed()
-        if role == "HttpRole" and sid != "Logs"
-        for action in listed(statement["Action"])
-    }
-    assert actions == {"dynamodb:GetItem", "s3:GetObject", "s3:ListBucket"}
+def test_the_http_api_may_do_to_the_log_what_the_gateway_does_and_is_told_the_same():
+    def rights(of: str) -> dict[str, Any]:
+        return {
+            sid: statement for role, sid, statement in allowed() if role == of and sid != "Logs"
+        }
+
+    ours, theirs = rights("HttpRole"), rights("GatewayRole")
+    assert ours.keys() == theirs.keys()
+    assert ours["Objects"]["Resource"] == {"Fn::Sub": "${Bucket.Arn}/log/*"}
+    for sid, statement in ours.items():
+        assert statement["Action"] == theirs[sid]["Action"]
+        assert sid == "Objects" or statement["Resource"] == theirs[sid]["Resource"]
+    told = [
+        RESOURCES[name]["Properties"]["Environment"]["Variables"]
+        for name in ("HttpFunction", "GatewayFunction")
+    ]
+    assert told[0] == told[1]
 
 
 def test_functions_may_call_of_dynamodb_what_the_ledger_calls_and_no_more():
