@@ -15,6 +15,8 @@ CLASSES = {
     "offsets": "org.apache.kafka.tools.GetOffsetShell",
     "delete-records": "org.apache.kafka.tools.DeleteRecordsCommand",
     "log-dirs": "org.apache.kafka.tools.LogDirsCommand",
+    "elections": "org.apache.kafka.tools.LeaderElectionCommand",
+    "reassignments": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
     "transactions": "org.apache.kafka.tools.TransactionsCommand",
     "producer": "org.apache.kafka.tools.VerifiableProducer",
     "consumer": "org.apache.kafka.tools.VerifiableConsumer",
@@ -26,6 +28,7 @@ NORMAL = (
     (r'"timestamp":\d+', '"timestamp":TIME'),
     (r'"avg_throughput":[^,}]+', '"avg_throughput":N'),
     (r'"logDir":"[^"]*"', '"logDir":"DIR"'),
+    (r'"log_dirs":\["(?!any")[^"]*"\]', '"log_dirs":["DIR"]'),
     # A producer: its id, its epoch, no coordinator, its sequence, and its last time.
     (r"\n\d+ *\t(\d+ *\t-1 *\t\d+ *\t)\d{13}", r"\nID\t\1TIME"),
     # A stack is the client's; its first line is what the broker said.

@@ -42,6 +42,12 @@ def deletes(name: str, *places: tuple[str, int, int]) -> Step:
     return does(name, "delete-records", "--offset-json-file", text)
 
 
+def reassigns(name: str, action: str, topic: str, node: int) -> Step:
+    partitions = [{"topic": topic, "partition": 0, "replicas": [node], "log_dirs": ["any"]}]
+    text = json.dumps({"partitions": partitions, "version": 1})
+    return does(name, "reassignments", action, "--reassignment-json-file", text)
+
+
 IDEMPOTENT = "enable.idempotence=true\nretries=5\n"
 
 
@@ -200,6 +206,26 @@ STEPS = [
                   "--describe", "--group", protocol, "--offsets"),
         )
     ),
+    looks("the broker's own topic is listed", "topics", "--list"),
+    looks("the broker's own topic is not listed", "topics", "--list", "--exclude-internal"),
+    looks("the broker's own topic is described", "topics",
+          "--describe", "--topic", "__consumer_offsets"),
+    looks("configs of the broker's own topic", "configs",
+          "--describe", "--topic", "__consumer_offsets"),
+    does("the broker's own topic exists already", "topics",
+         "--create", "--topic", "__consumer_offsets"),
+    deletes("records of the broker's own topic", ("__consumer_offsets", 0, -1)),
+    does("a leader is elected", "elections",
+         "--election-type", "preferred", "--topic", "one", "--partition", "0"),
+    does("a leader of a topic that is not there is elected", "elections",
+         "--election-type", "unclean", "--topic", "nowhere", "--partition", "0"),
+    does("all leaders are elected", "elections",
+         "--election-type", "preferred", "--all-topic-partitions"),
+    looks("no partition is on its way", "reassignments", "--list"),
+    reassigns("a partition goes where it is", "--execute", "one", 0),
+    reassigns("a partition is where it should be", "--verify", "one", 0),
+    reassigns("a partition goes to a broker that is not there", "--execute", "one", 7),
+    reassigns("a partition of a topic that is not there goes", "--execute", "nowhere", 0),
     looks("groups are listed", "groups", "--list"),
     looks("groups are listed with their states", "groups", "--list", "--state"),
     looks("groups are listed with their types", "groups", "--list", "--type"),
@@ -240,7 +266,7 @@ def tell(tools: KafkaTools, step: Step, brokers: tuple[str, str], folder: Path) 
 
 def given(argument: str, option: str, folder: Path) -> str:
     """Where a tool wants a file, the step has what shall be in it."""
-    if option not in ("--offset-json-file", "--command-config"):
+    if option not in ("--offset-json-file", "--command-config", "--reassignment-json-file"):
         return argument
     file = folder / option
     file.write_text(argument)
@@ -269,4 +295,8 @@ def test_the_story_is_not_about_nothing(story: dict[str, Told]) -> None:
     assert [line.split()[3:6] for line in story["a classic group is described"].samsa.out[-2:]] == [
         line.split()[3:6] for line in story["a consumer group is described"].samsa.out[-2:]
     ]
+    listed = story["the broker's own topic is listed"].samsa.out
+    others = story["the broker's own topic is not listed"].samsa.out
+    assert listed == ["__consumer_offsets", *others]
+    assert "Successfully started" in story["a partition goes where it is"].samsa.out[-1]
     assert len(story["no producer yet"].samsa.out) + 1 == len(story["a producer"].samsa.out)

@@ -11,10 +11,12 @@ ETL = ["TestGroupETL"]
 """On its own: it takes as long as the others together."""
 
 OTHERS = [
+    "Test848RegexBrokerResolves",
     "TestAddRemovePartitions",
     "TestClient_Produce",
     "TestClient_ProduceLargeMessages",
     "TestConsumeMaxDecompressBatchBytes",
+    "TestConsumeRegex",
     "TestConsumeTopicRetrieval",
     "TestConsumeTopicRetrieval_Many",
     "TestDirectPartitionPurge",
@@ -41,10 +43,7 @@ OTHERS = [
 
 TRANSACTIONS = "transactions: docs/not-supported.md"
 SHARE_GROUPS = "share groups: docs/not-supported.md"
-INTERNAL_TOPICS = "waits for __consumer_offsets; no internal topics: docs/not-supported.md"
 LEFT_OUT = {
-    "Test848RegexBrokerResolves": INTERNAL_TOPICS,
-    "TestConsumeRegex": INTERNAL_TOPICS,
     "TestConsumeRegexShareSkipsInternal": SHARE_GROUPS,
     "TestIssueProduceBrokerTooOldFailsRecords": "skips itself on Apache Kafka too: for old brokers",
     "TestShareGroup": SHARE_GROUPS,

@@ -1,7 +1,7 @@
 """Changing configs, whichever API asks for it: each resource is answered on its own."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -13,8 +13,8 @@ from .broker import Broker
 from .configs import Refused, check_configs
 from .resources import ResourceType, check_resource
 
-Amend: TypeAlias = Callable[[Topic], dict[str, str]]
-"""A topic's configs as they shall be. Raises Refused."""
+Amend: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
+"""From configs as they are to configs as they shall be. Raises Refused."""
 
 
 async def alter_all(
@@ -47,17 +47,25 @@ async def alter_all(
 async def _alter(resource: Any, amend: Amend, dry_run: bool, broker: Broker) -> None:
     _check_entries(resource)
     if check_resource(resource) is ResourceType.BROKER:
-        names = ", ".join(config.name for config in resource.configs)
-        raise Refused(
-            ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: [{names}]"
-        )
+        _refuse_any(amend({}))
+        return
 
     def changed(topic: Topic) -> Topic:
-        configs = amend(topic)
+        configs = amend(topic.configs)
         check_configs(configs)
         return replace(topic, configs=configs)
 
     await broker.catalog.change(resource.resource_name, changed, dry_run)
+
+
+def _refuse_any(configs: Mapping[str, str]) -> None:
+    """The broker has no configs of its own, and gets none; to delete what is not set is no change,
+    and tools do so to be sure."""
+    if configs:
+        names = ", ".join(configs)
+        raise Refused(
+            ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: [{names}]"
+        )
 
 
 def _check_entries(resource: Any) -> None:

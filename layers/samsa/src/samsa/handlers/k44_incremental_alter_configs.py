@@ -4,10 +4,10 @@ Behaviour: sets and deletes single configs of a topic, appends to and subtracts 
 resource's or none. Every process honours them within a second. The broker's own cannot be changed.
 """
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
-from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.incremental_alter_configs import RESOURCE_RESPONSE, RESPONSE
@@ -39,8 +39,8 @@ def _one_by_one(resource: Any) -> Amend:
             )
     refuse_nulls([c for c in resource.configs if c.config_operation != Operation.DELETE])
 
-    def amend(topic: Topic) -> dict[str, str]:
-        configs = dict(topic.configs)
+    def amend(held: Mapping[str, str]) -> dict[str, str]:
+        configs = dict(held)
         for change in resource.configs:
             _apply(configs, change)
         return configs
