@@ -59,9 +59,8 @@ class Onlooker(SqliteLedger):
 
 async def look_on(path: str) -> SqliteLedger:
     """The ledger as it is now, with all that anybody was answered for. Raises Unavailable."""
-    if not os.path.exists(path):
-        raise Unavailable(f"there is no ledger at {path}")
     try:
+        os.stat(path)
         noted = _noted(f"{path}-notes")
         ledger = Onlooker(path)
         for _ in range(LOOKS):
@@ -70,6 +69,8 @@ async def look_on(path: str) -> SqliteLedger:
             if not somebody_is_alone(path):
                 await SqliteLedger(path).close()  # which writes down what it finds
             await asyncio.sleep(LOOK_EVERY_S)
+    except FileNotFoundError:
+        raise Unavailable(f"there is no ledger at {path}") from None
     except (OSError, sqlite3.Error) as error:
         raise Unavailable(f"reading {path}: {error}") from error
     raise Unavailable(f"another process keeps {path} to itself and does not write its notes down")

@@ -1,0 +1,12 @@
+"""Samsa's topics as tables and streams in Spark, straight from where they are stored.
+
+    spark.read.format("samsa").option("subscribe", "orders")
+        .option("ledger", "sqlite:///…/ledger.db").option("objects", "file:///…/objects").load()
+
+Columns and options are those of Spark's Kafka source. There is no broker on the way: the driver
+plans from the ledger, and executors read objects and decode them to Arrow.
+"""
+
+from .source import DefaultSource
+
+__all__ = ["DefaultSource"]

@@ -1,0 +1,27 @@
+"""What can be wrong, said so that whoever reads it knows what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SamsaError(Exception):
+    """The data source cannot go on."""
+
+
+class BadOption(SamsaError):
+    """An option that is unknown, or that says what cannot be."""
+
+
+class UnknownTopic(SamsaError):
+    """A topic or a partition that is not there."""
+
+
+class DataLoss(SamsaError):
+    """Records that should have been read are gone."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A question mark with the nearest right word, or nothing."""
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), names, 1, 0.6)
+    return f"; did you mean {names[near[0]]!r}?" if near else ""

@@ -1,0 +1,106 @@
+"""Reading ranges of objects in an executor: opened once per Python worker, read ahead if far."""
+
+import asyncio
+import os
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from functools import lru_cache
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from samsa.ports import Buffer, Missing, Objects
+from samsa.server.urls import open_objects
+
+from .access import check_objects
+from .splits import Run
+
+MOST_OPEN = 64
+AHEAD_BYTES, AHEAD_REQUESTS = 32 * 1024 * 1024, 32
+"""What is asked of a far store before it is needed."""
+PATIENCE_S = 120.0
+
+Get = Callable[[], Buffer]
+"""The bytes of a run, when it is its turn. Raises Missing."""
+
+
+class Source(Protocol):
+    def each(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Get]]: ...
+
+
+class Files:
+    """Objects in a folder."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._open: OrderedDict[str, int] = OrderedDict()
+        self._buffer = bytearray()
+
+    def each(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Get]]:
+        for run in runs:
+            yield run, lambda run=run: self._read(run)  # type: ignore[misc]
+
+    def _read(self, run: Run) -> Buffer:
+        """In memory that the next read uses again: fresh pages cost more than the reading."""
+        if len(self._buffer) < run.length:
+            self._buffer = bytearray(run.length)
+        into = memoryview(self._buffer)[: run.length]
+        if os.preadv(self._fd(run.key), [into], run.start) != run.length:
+            raise Missing(f"{run.key} ends before {run.start + run.length}")
+        return into
+
+    def _fd(self, key: str) -> int:
+        fd = self._open.pop(key, None)
+        if fd is not None and os.fstat(fd).st_nlink == 0:
+            os.close(fd)  # deleted; another of this name is another file
+            fd = None
+        if fd is None:
+            try:
+                fd = os.open(f"{self._root}/{key}", os.O_RDONLY)
+            except FileNotFoundError:
+                raise Missing(key) from None
+        self._open[key] = fd
+        while len(self._open) > MOST_OPEN:
+            os.close(self._open.popitem(last=False)[1])
+        return fd
+
+
+class Far:
+    """Objects over a network: many requests at once, in a loop of their own."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="objects", daemon=True).start()
+
+    def each(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Get]]:
+        left = deque(runs)
+        asked: deque[tuple[Run, Future[Buffer]]] = deque()
+        size = 0
+        try:
+            while left or asked:
+                while left and len(asked) < AHEAD_REQUESTS and (size < AHEAD_BYTES or not asked):
+                    run = left.popleft()
+                    asked.append((run, self._ask(run)))
+                    size += run.length
+                run, answer = asked.popleft()
+                yield run, lambda answer=answer: answer.result(PATIENCE_S)  # type: ignore[misc]
+                size -= run.length
+        finally:
+            for _, answer in asked:
+                answer.cancel()
+
+    def _ask(self, run: Run) -> "Future[Buffer]":
+        get = self._objects.get(run.key, run.start, run.length)
+        return asyncio.run_coroutine_threadsafe(get, self._loop)
+
+
+@lru_cache(maxsize=8)
+def source(url: str) -> Source:
+    """Kept for as long as the worker lives."""
+    check_objects(url)
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return Files(parts.path)
+    return Far(open_objects(url, fsync=False, cache_bytes=0))

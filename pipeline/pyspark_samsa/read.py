@@ -1,0 +1,72 @@
+"""Reading in an executor: from the byte ranges of a split to Arrow batches.
+
+A range may be gone by the time its task runs, because the log was merged, compacted or trimmed
+since it was planned. Then it is planned again, here; only what the log has no more is lost.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from samsa.ports import Missing, Partition
+from samsa.records import RecordError
+
+from .access import opened
+from .columns import arrow_schema
+from .decode import decoder
+from .errors import DataLoss, SamsaError
+from .fetch import Get, source
+from .options import Options
+from .plan import stretches
+from .splits import Run, Split, runs
+
+log = logging.getLogger("samsa.spark")
+AGAIN = 3
+
+
+def read(split: Split, options: Options) -> Iterator[pa.RecordBatch]:
+    reading = Reading(options, split.size)
+    for run, get in source(options.objects).each(split.runs):
+        yield from reading.run(run, get, AGAIN)
+
+
+class Reading:
+    def __init__(self, options: Options, size: int) -> None:
+        self._options = options
+        self._schema = arrow_schema(options.columns)
+        self._decode = decoder(size)
+
+    def run(self, run: Run, get: Get, again: int) -> Iterator[pa.RecordBatch]:
+        try:
+            data = get()
+        except Missing:
+            yield from self._moved(run, again)
+            return
+        try:
+            for rows in self._decode(data, run.first, run.end, self._options.columns):
+                yield rows.batch(run.topic, run.number, self._schema)
+        except RecordError as error:
+            raise SamsaError(f"{run.where} from offset {run.first}: {error}") from error
+
+    def _moved(self, run: Run, again: int) -> Iterator[pa.RecordBatch]:
+        if not again:
+            raise SamsaError(f"{run.where}: {run.key} is missing, though the log has it")
+        for moved, get in source(self._options.objects).each(self._planned_again(run)):
+            yield from self.run(moved, get, again - 1)
+
+    def _planned_again(self, run: Run) -> Sequence[Run]:
+        async def plan() -> list[Run]:
+            partition = Partition(run.topic_id, run.number)
+            async with opened(self._options.ledger, self._options.objects) as access:
+                found = await stretches(access, run.where, partition, run.first, run.end)
+            return [piece for stretch in found for piece in runs(stretch)]
+
+        try:
+            return asyncio.run(plan())
+        except DataLoss as loss:
+            if self._options.fail_on_data_loss:
+                raise
+            log.warning("%s", loss)
+            return []
