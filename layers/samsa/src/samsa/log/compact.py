@@ -1,0 +1,199 @@
+"""Compaction: the newest record of every key stays, and offsets never change.
+
+A round notes the keys of what was not cleaned before, as many as the map may hold, and then goes
+through the log from its start, group by group. What changes in a group is written under a fresh key
+and swapped into the index in one step; what does not is left as it is. Once all groups up to the
+end of what was noted are clean, that end is remembered.
+
+A crash after any step leaves a log in which every key still has its newest record, and a round that
+starts again: groups that were cleaned do not change twice. A swap that finds the index different
+(a merge, retention, another janitor) ends the round: going on would let the time of tombstones run
+while something older may still lie below them.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+from samsa.ports import Buffer, Extent, FileRange, Grave, Head, Missing, Partition, Piece
+from samsa.records.header import HEADER_SIZE, read_header
+from samsa.records.spans import Steps
+
+from .compact_batch import Sieve
+from .compact_keys import KeyMap
+from .compact_plan import NEVER_MS, Compaction, Survey, groups
+from .compact_slice import Cleaned, clean_all
+from .extents import Range, cut, describe, join
+from .producers import ProducerState
+from .read import OutOfRange, Reader
+from .stores import Stores, slot_key
+
+T = TypeVar("T")
+CLEANED = "compacted"
+"""The cursor: everything below it was cleaned against every key below it."""
+PAGE = 1_000
+PIECE_BYTES = 4 * 1024 * 1024
+
+
+class Compacted(NamedTuple):
+    """What a round did: bytes of what was rewritten, before and after."""
+
+    before: int
+    after: int
+    finished: bool
+    """False: somebody else changed the index meanwhile."""
+
+
+STOPPED = Compacted(0, 0, finished=False)
+
+
+class Runs(Protocol):
+    """Does work that comes in small bites, and lets others work in between."""
+
+    def __call__(self, steps: Steps[T], /) -> Awaitable[T]: ...
+
+
+async def in_the_loop(steps: Steps[T]) -> T:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: T = done.value
+            return found
+        await asyncio.sleep(0)
+
+
+class Compactor:
+    def __init__(
+        self,
+        stores: Stores,
+        reader: Reader,
+        map_bytes: int = 64 * 1024 * 1024,
+        run: Runs = in_the_loop,
+    ) -> None:
+        self._stores = stores
+        self._reader = reader
+        self._map_bytes = map_bytes
+        self._run = run
+
+    async def compact(self, partition: Partition, rules: Compaction) -> Compacted | None:
+        """One round, if it is due: None if it is not."""
+        head = await self._reader.head(partition)
+        cleaned = await self._stores.ledger.cursor(partition, CLEANED)
+        if head.visible_end <= max(cleaned, head.log_start):
+            return None
+        try:
+            return await self._round(partition, head, cleaned, rules)
+        except (OutOfRange, Missing):
+            return STOPPED  # retention was faster
+
+    async def _round(
+        self, partition: Partition, head: Head, cleaned: int, rules: Compaction
+    ) -> Compacted | None:
+        found = Survey(cleaned, self._stores.clock.now_ms(), rules)
+        async for extent in self._extents(partition, head.log_start, head.visible_end):
+            if not found.add(extent):
+                break
+        if not found.is_due(await self._waiting_since(found)):
+            return None
+        keys = await self._note_keys(partition, found.start, found.end)
+        asked_for = await self._asked_for(partition, found.now_ms)
+        sieve = Sieve(keys.newest, keys.end, found.now_ms, rules.tombstones_ms, asked_for)
+        done = await self._clean(partition, head.log_start, sieve)
+        if done.finished:
+            await self._stores.ledger.move_cursor(partition, CLEANED, keys.end)
+        return done
+
+    async def _extents(self, partition: Partition, start: int, end: int) -> AsyncIterator[Extent]:
+        while start < end:
+            for extent in await self._reader.extents_from(partition, start, end, PAGE):
+                yield extent
+                start = extent.end
+
+    async def _groups(
+        self, partition: Partition, start: int, end: int
+    ) -> AsyncIterator[Sequence[Extent]]:
+        while start < end:
+            for group in groups(await self._reader.extents_from(partition, start, end, PAGE)):
+                yield group
+                start = group[-1].end
+
+    async def _waiting_since(self, found: Survey) -> int:
+        if found.oldest is None or found.rules.max_lag_ms == NEVER_MS:
+            return NEVER_MS
+        key, start = found.oldest.key, found.oldest.start
+        first = read_header(await self._stores.objects.get(key, start, HEADER_SIZE))
+        return first.base_timestamp if first.base_timestamp >= 0 else found.oldest.stored_at
+
+    async def _note_keys(self, partition: Partition, start: int, end: int) -> KeyMap:
+        keys = KeyMap(self._map_bytes, start)
+        async for group in self._groups(partition, start, end):
+            await self._run(keys.add(_buffers(await self._load(group)), end))
+            if keys.full:
+                break
+        return keys
+
+    async def _asked_for(self, partition: Partition, now_ms: int) -> set[int]:
+        """Looked up after the head: whatever is visible in it was bound before."""
+        producers = await self._stores.ledger.producers(partition, now_ms)
+        return {
+            entry.base
+            for bound in producers.values()
+            for entry in ProducerState.unpack(bound.state).entries
+        }
+
+    async def _clean(self, partition: Partition, start: int, sieve: Sieve) -> Compacted:
+        before = after = 0
+        async for group in self._groups(partition, start, sieve.end):
+            cleaned = await self._run(clean_all(_buffers(await self._load(group)), sieve))
+            if not cleaned.changed:
+                continue
+            new = await self._write(partition, group, cleaned)
+            swap = self._stores.ledger.replace_extents
+            if not await self._stores.insist(swap, partition, group, [new]):
+                return Compacted(before, after, finished=False)
+            before += sum(extent.size for extent in group)
+            after += new.size
+        return Compacted(before, after, finished=True)
+
+    async def _write(
+        self, partition: Partition, group: Sequence[Extent], cleaned: Cleaned
+    ) -> Extent:
+        """Announced first: if nobody swaps it in, it is swept."""
+        base, end = group[0].base, group[-1].end
+        key = f"{slot_key(partition, base)}-{self._stores.nonce()}"
+        grave = Grave(key, base, base, (key,), announced=True)
+        await self._stores.insist(self._stores.ledger.announce, partition, grave)
+        await self._stores.insist(self._stores.objects.put_if_absent, key, cleaned.parts)
+        new = describe(key, base, cleaned.placed, max(extent.stored_at for extent in group))
+        assert new.end == end, f"{partition}: [{base}, {end}) became [{base}, {new.end})"
+        return new
+
+    async def _load(self, group: Sequence[Extent]) -> list[Piece]:
+        """Files are opened only: they are read where the work is done."""
+        objects = self._stores.objects
+        load = objects.get if objects.far else objects.piece
+        return await asyncio.gather(*(load(r.key, r.start, r.length) for r in _ranges(group)))
+
+
+def _ranges(group: Sequence[Extent]) -> list[Range]:
+    ranges: list[Range] = []
+    for extent in group:
+        offset = extent.base
+        while offset < extent.end:
+            taken = cut(extent, offset, PIECE_BYTES)
+            if ranges and ranges[-1].length + taken.length <= PIECE_BYTES:
+                join(ranges, taken)
+            else:
+                ranges.append(taken)
+            offset = taken.end_offset
+    return ranges
+
+
+def _buffers(pieces: Sequence[Piece]) -> Iterator[Buffer]:
+    for piece in pieces:
+        if isinstance(piece, FileRange):
+            yield piece.read()
+            piece.close()
+        else:
+            yield piece
