@@ -96,7 +96,10 @@ def table(load: Load, prices: Prices) -> str:
     """Totals as Markdown, from nobody connected on; the least of each row is bold."""
     nobody = replace(load, messages_per_second=0.0, producers=0, consumers=0)
     rows = [("nobody connected", nobody)]
-    rows += [(_rate(rate), replace(load, messages_per_second=float(rate))) for rate in RATES]
+    rows += [
+        (_rate(rate) if rate else "0, all idle", replace(load, messages_per_second=float(rate)))
+        for rate in RATES
+    ]
     names = [bill(load, prices).name for bill in BILLS]
     lines = [f"| messages/s | {' | '.join(names)} |", "|---" + "|---:" * len(names) + "|"]
     lines += [_cells(name, [bill(each, prices) for bill in BILLS]) for name, each in rows]

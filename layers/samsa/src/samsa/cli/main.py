@@ -5,6 +5,7 @@ samsa topics create orders        make a topic
 echo hello | samsa produce orders write to it
 samsa consume orders              read it from the beginning
 samsa groups describe billing     how far a consumer group has come
+samsa cost --table                what it would cost on AWS, beside other Kafkas
 """
 
 import argparse

@@ -9,12 +9,12 @@ a table (`acts.py`) that tests hold against requests that were really made.
 
 from .bill import Bill, Line
 from .compare import BILLS, break_evens
-from .functions import functions
-from .kafka import kafka
 from .load import Load
-from .msk import msk
+from .of_functions import functions
+from .of_kafka import kafka
+from .of_msk import msk
+from .of_processes import processes
 from .prices import BadPrices, Prices
-from .processes import processes
 
 __all__ = [
     "BILLS",

@@ -6,12 +6,12 @@ from math import inf
 from typing import NamedTuple, TypeAlias
 
 from .bill import Bill
-from .functions import functions
-from .kafka import kafka
 from .load import Load
-from .msk import msk
+from .of_functions import functions
+from .of_kafka import kafka
+from .of_msk import msk
+from .of_processes import processes
 from .prices import Prices
-from .processes import processes
 
 Billing: TypeAlias = Callable[[Load, Prices], Bill]
 BILLS: tuple[Billing, ...] = (functions, processes, msk, kafka)
@@ -50,7 +50,8 @@ def break_evens(load: Load, prices: Prices) -> list[BreakEven]:
 
 
 def _total(bill: Billing, load: Load, prices: Prices, rate: float) -> float:
-    return bill(replace(load, messages_per_second=rate), prices).total
+    there = replace(load, messages_per_second=rate, producers=max(1, load.producers))
+    return bill(there, prices).total
 
 
 def _ranges(

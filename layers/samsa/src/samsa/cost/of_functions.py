@@ -96,7 +96,7 @@ def _produce(load: Load, prices: Prices) -> Usage:
     if not batches:
         return Usage(Act(), 0.0, [])
     answer_s = _busy_s(append, prices)
-    requests = min(batches, load.producers / answer_s)
+    requests = min(batches, load.producers / answer_s) if answer_s else batches
     size = FRAME_HEADER + batches / requests * load.batch_size(_window_s(load, prices))
     request = Act(messages=_units(size) + 1, invocations=1)
     each_s = answer_s + _moving_s(size, prices)

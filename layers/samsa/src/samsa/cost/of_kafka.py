@@ -8,8 +8,8 @@ from math import ceil
 
 from .bill import Bill, Line
 from .load import MB, Load
+from .of_processes import between_zones, machines
 from .prices import Prices
-from .processes import between_zones, machines
 from .stores import to_internet
 
 NAME = "Kafka on EC2"

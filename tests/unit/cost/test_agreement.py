@@ -1,0 +1,44 @@
+"""What the bill takes for granted is what the code and the template say."""
+
+from support.template import read_template
+from unit.cost.given import SHIPPED
+
+from samsa.cost import acts, of_functions, of_processes
+from samsa.envelope import LARGEST_INLINE
+from samsa.gateway import replies
+from samsa.gateway.settings import Settings as GatewaySettings
+from samsa.handlers import catalog
+from samsa.log import retain, watch
+from samsa.shim.settings import Times
+
+TEMPLATE = read_template()
+
+
+def assumed(name: str) -> float:
+    return SHIPPED.number("assumed", name)
+
+
+def of_type(kind: str) -> list[dict]:
+    return [each for each in TEMPLATE["Resources"].values() if each["Type"] == kind]
+
+
+def test_the_template_has_the_memory_the_alarms_and_the_schedule_that_are_paid_for():
+    assert TEMPLATE["Parameters"]["MemoryMb"]["Default"] == assumed("function_memory_gb") * 1024
+    janitor = TEMPLATE["Resources"]["JanitorFunction"]["Properties"]
+    assert janitor["MemorySize"] == assumed("janitor_memory_gb") * 1024
+    assert len(of_type("AWS::CloudWatch::Alarm")) == assumed("alarms")
+    minutes = 60 / assumed("janitor_rounds_per_hour")
+    assert TEMPLATE["Parameters"]["JanitorSchedule"]["Default"] == f"rate({minutes:.0f} minutes)"
+
+
+def test_the_functions_work_by_the_numbers_that_are_counted_with():
+    assert GatewaySettings.__dataclass_fields__["good_ms"].default == of_functions.GOOD_S * 1000
+    assert Times().life == of_functions.LIFE_S
+    assert replies.WORTH_A_URL == of_functions.WORTH_A_URL
+    assert LARGEST_INLINE - replies.HEADERS == of_functions.INLINE_RECORDS
+
+
+def test_the_processes_do_too():
+    assert of_processes.WATCHED_FOR_S * 1000 == watch.RENEW_MS
+    assert of_processes.TOPIC_FOR_S * 1000 == catalog.REMEMBER_MS
+    assert retain.PAGE == acts.EXTENTS_LOOKED_AT

@@ -1,0 +1,146 @@
+"""The bill of the functions, line by line, against sums done by hand."""
+
+from dataclasses import replace
+
+import pytest
+from unit.cost.given import ALONE, MONTH, SHIPPED, a_load, dollars, instant
+
+from samsa.cost import functions
+
+ROUNDS = 8_760
+"""Of the janitor, in a month."""
+RECONNECTS = MONTH / 6_600
+
+
+def test_a_message_a_second_by_hand():
+    bill = functions(ALONE, instant())
+    assert dollars(bill, "API Gateway messages") == pytest.approx(2 * 2.628)
+    assert dollars(bill, "API Gateway connections") == pytest.approx(43_800 * 0.25e-6)
+    requests = MONTH + ROUNDS + 2 * RECONNECTS
+    assert dollars(bill, "Lambda requests") == pytest.approx(requests * 0.2e-6)
+    writes = 5 * MONTH + 2 * RECONNECTS  # reserve, bind, confirm, extent; and it is removed again
+    assert dollars(bill, "DynamoDB writes") == pytest.approx(writes * 0.625e-6)
+    reads = 5 * MONTH + ROUNDS * (2 + 1 + 1_000 / 14)
+    assert dollars(bill, "DynamoDB reads") == pytest.approx(reads * 0.125e-6)
+    assert dollars(bill, "S3 puts and lists") == pytest.approx((MONTH + ROUNDS) * 5e-6)
+    assert dollars(bill, "S3 gets") == pytest.approx(MONTH * 0.4e-6)
+    week_gb = 604_800 * 1_000 / 2**30
+    assert dollars(bill, "S3 storage") == pytest.approx(week_gb * 0.023)
+    index_gb = 604_800 * 350 / 2**30
+    assert dollars(bill, "DynamoDB storage, recovery") == pytest.approx(index_gb * 0.45)
+    logs_gb = (requests - ROUNDS) * 600 / 2**30
+    assert dollars(bill, "CloudWatch logs, alarms") == pytest.approx(logs_gb * 0.5 + 0.8)
+    assert bill.total == pytest.approx(sum(line.dollars for line in bill.lines))
+    assert bill.beyond == []
+
+
+def test_the_time_of_a_function_is_that_of_its_calls():
+    """Nine calls of DynamoDB, a put, a get, and 5 ms of its own: 90 ms of half a gigabyte."""
+    load = a_load(messages_per_second=0.001, size=1)
+    spent = dollars(functions(load, SHIPPED), "Lambda time")
+    spent -= dollars(functions(replace(load, messages_per_second=0), SHIPPED), "Lambda time")
+    moved = 15e-3 * (100 + 61 + 9) / 2**20
+    assert spent == pytest.approx(MONTH * 0.001 * (0.09 + moved) * 0.5 * 0.0000133334, rel=1e-3)
+
+
+def test_a_batch_grows_while_the_one_before_it_is_on_its_way():
+    """90 ms at a hundred messages a second: one that came first, and nine."""
+    slow = a_load(messages_per_second=100, idempotent=True)
+    puts = dollars(functions(slow, SHIPPED), "S3 puts and lists") - ROUNDS * 5e-6
+    assert puts == pytest.approx(MONTH * 100 / 10 * 5e-6)
+
+
+def test_a_message_is_counted_in_pieces_of_32_kb():
+    """24,000 bytes are 32,000 as base64, and 25,000 more than 32 KB."""
+    small, large = (functions(a_load(size=size), instant()) for size in (24_000, 25_000))
+    assert dollars(small, "API Gateway messages") == pytest.approx(2 * 2.628)
+    assert dollars(large, "API Gateway messages") == pytest.approx(3 * 2.628)
+
+
+def test_what_is_too_large_for_a_message_goes_by_s3():
+    small, large = (functions(a_load(size=size), instant()) for size in (98_000, 99_000))
+    assert dollars(small, "API Gateway messages") == pytest.approx((4 + 1) * 2.628)
+    assert dollars(large, "API Gateway messages") == pytest.approx((2 + 2) * 2.628)
+    more = dollars(large, "S3 puts and lists") - dollars(small, "S3 puts and lists")
+    assert more == pytest.approx(MONTH * 5e-6)
+
+
+def test_a_reader_is_woken_reads_and_waits_again():
+    """A push; a fetch and its answer; a fetch and its parking. And it beats and commits."""
+    load = a_load(consumers=1)
+    alone, read = functions(ALONE, instant()), functions(load, instant())
+
+    def more(what: str) -> float:
+        return dollars(read, what) - dollars(alone, what)
+
+    messages = 5 + 2 / 3 + 2 / 5
+    assert more("API Gateway messages") == pytest.approx(messages * 2.628)
+    calls = (2 + 1 / 3 + 1 / 5) * MONTH + 2 * 2 * RECONNECTS
+    assert more("Lambda requests") == pytest.approx(calls * 0.2e-6)
+    writes = (1 + 1 + 1 / 9 + 1 / 5) * MONTH + 2 * 2 * RECONNECTS
+    assert more("DynamoDB writes") == pytest.approx(writes * 0.625e-6)
+    assert more("DynamoDB reads") == pytest.approx((3 + 3 + 1 / 3 + 2 / 5) * MONTH * 0.125e-6)
+    assert more("S3 gets") == pytest.approx(MONTH * 0.4e-6)
+
+
+def test_a_reader_of_many_partitions_looks_at_all_of_them():
+    one, many = (functions(a_load(consumers=1, partitions=n), instant()) for n in (1, 11))
+    extents = 1_000 / 14
+    reads = 10 * (1 + 2) * MONTH + ROUNDS * 10 * (1 + extents)
+    more = dollars(many, "DynamoDB reads") - dollars(one, "DynamoDB reads")
+    assert more == pytest.approx(reads * 0.125e-6)
+    more = dollars(many, "DynamoDB writes") - dollars(one, "DynamoDB writes")
+    assert more == pytest.approx(10 * MONTH * 0.625e-6)
+
+
+def test_an_idle_consumer_costs_its_heartbeats_and_commits_and_hardly_a_fetch():
+    load = a_load(messages_per_second=0, consumers=1)
+    messages = dollars(functions(load, SHIPPED), "API Gateway messages")
+    assert messages == pytest.approx((2 / 3 + 2 / 5 + 2 / 120) * 2.628)
+
+
+def test_with_nobody_connected_hardly_anything_is_paid():
+    nobody = a_load(messages_per_second=0, producers=0, partitions=12)
+    bill = functions(nobody, SHIPPED)
+    assert dollars(bill, "API Gateway messages") == 0
+    assert bill.total < 2
+
+
+def test_every_group_reads_everything():
+    one = a_load(consumers=4, partitions=4)
+    gets = [dollars(functions(replace(one, groups=n), instant()), "S3 gets") for n in (1, 2, 4)]
+    once = MONTH * 0.4e-6  # by the function, of the batch before
+    assert gets == pytest.approx([2 * once, 3 * once, 5 * once])
+
+
+def test_what_leaves_aws_leaves_it_as_base64():
+    load = a_load(consumers=1, internet=True)
+    out_gb = MONTH * 1_000 / 2**30 * 4 / 3
+    bill = functions(load, SHIPPED)
+    assert dollars(bill, "transfer to the internet") == pytest.approx(out_gb * 0.09)
+
+
+def test_keys_make_a_batch_for_each_partition():
+    """A thousand messages a second over ten partitions: 1 + 9 each, instead of 1 + 90 at once."""
+    load = a_load(messages_per_second=1_000, size=100, partitions=10)
+    spread = functions(replace(load, keyed=True), SHIPPED)
+    stuck = functions(load, SHIPPED)
+    ratio = (dollars(spread, "S3 puts and lists") - 10 * ROUNDS * 5e-6) / (
+        dollars(stuck, "S3 puts and lists") - 10 * ROUNDS * 5e-6
+    )
+    assert ratio == pytest.approx(91 / 10)
+
+
+@pytest.mark.parametrize(
+    ("load", "word"),
+    [
+        (a_load(messages_per_second=10_000, partitions=10), "producers"),
+        (a_load(messages_per_second=1_000, producers=1_000), "partition"),
+        (a_load(messages_per_second=20_000, producers=20_000, partitions=2_000), "messages"),
+        (a_load(messages_per_second=20_000, producers=20_000, partitions=2_000), "functions"),
+        (a_load(messages_per_second=5_000, producers=50, consumers=1, partitions=50), "consumers"),
+    ],
+)
+def test_what_cannot_be_had_is_said(load, word):
+    assert any(word in text for text in functions(load, SHIPPED).beyond)
+    assert functions(ALONE, SHIPPED).beyond == []
