@@ -13,10 +13,12 @@ from samsa.handlers.broker import Broker
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
+from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import (
     consumer_group_heartbeat,
+    find_coordinator,
     heartbeat,
     join_group,
     offset_commit,
@@ -182,3 +184,26 @@ async def test_a_hundred_parked_joins_cost_two_looks_each_and_not_one_more(site:
     assert len(joined.members) == members + 1
     assert {answer.generation_id for answer in answers} == {2}
     assert cost == {"group": 2 * members + 1, "put_group": members + 1}
+
+
+async def test_only_the_first_search_for_a_coordinator_costs_anything(site: Site):
+    row = find_coordinator.REQUEST(coordinator_keys=[GROUP])
+    _, made = await site.spent(ApiKey.FIND_COORDINATOR, 4, row)
+    assert made["create_topic"] == 1
+    _, seen = await site.spent(ApiKey.FIND_COORDINATOR, 4, row)
+    assert seen == {"topic": 1}
+    site.clock.turn(24 * 3600 * 1000)
+    _, later = await site.spent(ApiKey.FIND_COORDINATOR, 4, row)
+    assert later == {}
+
+
+async def test_a_coordinator_is_found_though_the_ledger_is_away(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    async def away(_name: str) -> None:
+        raise Unavailable("on purpose")
+
+    monkeypatch.setattr(site.ledger, "topic", away)
+    row = find_coordinator.REQUEST(coordinator_keys=[GROUP])
+    answer, _ = await site.spent(ApiKey.FIND_COORDINATOR, 4, row)
+    assert [found.error_code for found in answer.coordinators] == [ErrorCode.NONE]
