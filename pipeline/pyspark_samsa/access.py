@@ -1,10 +1,12 @@
 """The log, opened by somebody who only reads it."""
 
+import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from samsa.local.wakeups import LocalWakeups
@@ -31,27 +33,66 @@ class Access:
     log: Log
 
 
+T = TypeVar("T")
+
+
+class Kept:
+    """The log for somebody who asks again and again. A ledger on this machine is opened anew each
+    time, which costs nothing and leaves it to others meanwhile; one that is far stays open."""
+
+    def __init__(self, ledger_url: str, objects_url: str) -> None:
+        self._urls = ledger_url, objects_url
+        self._runner: asyncio.Runner | None = None
+        self._open = AsyncExitStack()
+        self._access: Access | None = None
+
+    def ask(self, question: Callable[[Access], Awaitable[T]]) -> T:
+        if self._runner is None:
+            self._runner = asyncio.Runner()
+        return self._runner.run(self._ask(question))
+
+    async def _ask(self, question: Callable[[Access], Awaitable[T]]) -> T:
+        if self._urls[0].startswith("sqlite:"):
+            async with opened(*self._urls) as access:
+                return await question(access)
+        if self._access is None:
+            self._access = await self._open.enter_async_context(opened(*self._urls))
+        with named_errors(self._urls[0]):
+            return await question(self._access)
+
+    def close(self) -> None:
+        if self._runner is not None:
+            self._runner.run(self._open.aclose())
+            self._runner.close()
+            self._runner = None
+
+
 @asynccontextmanager
 async def opened(ledger_url: str, objects_url: str) -> AsyncIterator[Access]:
     check_objects(objects_url)
-    try:
+    with named_errors(ledger_url):
         ledger = await open_ledger_to_read(ledger_url)
-    except BadUrl as error:
-        raise BadOption(f"ledger: {error}") from None
-    except Unavailable as error:
-        raise SamsaError(f"the ledger {ledger_url} cannot be read: {error}") from error
     try:
         objects = open_objects(objects_url, fsync=False, cache_bytes=0)
         log = Log(Stores(ledger, objects, _Clock(), LocalWakeups(), _no_nonce))
         try:
-            yield Access(ledger, log)
-            await log.drain()
-        except Unavailable as error:
-            raise SamsaError(f"the ledger {ledger_url} cannot be read: {error}") from error
+            with named_errors(ledger_url):
+                yield Access(ledger, log)
+                await log.drain()
         finally:
             await objects.close()
     finally:
         await ledger.close()
+
+
+@contextmanager
+def named_errors(ledger_url: str) -> Iterator[None]:
+    try:
+        yield
+    except BadUrl as error:
+        raise BadOption(f"ledger: {error}") from None
+    except Unavailable as error:
+        raise SamsaError(f"the log of {ledger_url} cannot be read: {error}") from error
 
 
 def check_objects(url: str) -> None:

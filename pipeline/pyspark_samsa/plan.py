@@ -1,10 +1,10 @@
-"""Planning in the driver: from offsets to the extents that hold them."""
+"""Planning: from offsets to the extents that hold them."""
 
 from samsa.log.read import OutOfRange
 from samsa.ports import Partition, UnknownPartition
 
 from .access import Access
-from .errors import DataLoss
+from .losses import Losses
 from .positions import TopicPartition
 from .splits import Stretch
 
@@ -12,31 +12,42 @@ PAGE = 1_000
 ANY_TIME = -1
 
 
-async def stretches(
-    access: Access,
-    where: TopicPartition,
-    partition: Partition,
-    first: int,
-    end: int,
-    since: int = ANY_TIME,
-) -> list[Stretch]:
-    """The extents of [first, end), without those that are empty, or older than wanted.
+class Planner:
+    def __init__(self, access: Access, losses: Losses) -> None:
+        self._reader = access.log.reader
+        self._losses = losses
 
-    Raises DataLoss if the log does not reach back so far any more.
-    """
-    found: list[Stretch] = []
-    offset = first
-    while offset < end:
-        try:
-            extents = await access.log.reader.extents_from(partition, offset, end, PAGE)
-        except OutOfRange as error:
-            raise DataLoss(f"{where}: offset {offset} is gone; {error}") from None
-        except UnknownPartition:
-            raise DataLoss(f"{where}: the topic was deleted") from None
-        found += [
-            Stretch(where, partition.topic_id, extent, first, end)
-            for extent in extents
-            if extent.records != 0 and extent.max_timestamp >= since
-        ]
-        offset = extents[-1].end
-    return found
+    async def stretches(
+        self,
+        where: TopicPartition,
+        partition: Partition,
+        first: int,
+        end: int,
+        since: int = ANY_TIME,
+        most_bytes: int | None = None,
+    ) -> list[Stretch]:
+        """The extents of [first, end), without those that are empty, or older than wanted.
+
+        Not many more than make up `most_bytes`. Raises DataLoss if the log does not reach back so
+        far any more, and that is not to be put up with.
+        """
+        found: list[Stretch] = []
+        offset, size = first, 0
+        while offset < end and (most_bytes is None or size < most_bytes):
+            try:
+                extents = await self._reader.extents_from(partition, offset, end, PAGE)
+            except OutOfRange as error:
+                self._losses.report(f"{where}: offset {offset} is gone; {error}")
+                offset = error.log_start
+                continue
+            except UnknownPartition:
+                self._losses.report(f"{where}: the topic was deleted")
+                break
+            found += [
+                Stretch(where, partition.topic_id, extent, first, end)
+                for extent in extents
+                if extent.records != 0 and extent.max_timestamp >= since
+            ]
+            size += sum(extent.size for extent in extents)
+            offset = extents[-1].end
+        return found

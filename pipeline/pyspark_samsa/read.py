@@ -5,7 +5,6 @@ since it was planned. Then it is planned again, here; only what the log has no m
 """
 
 import asyncio
-import logging
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -16,13 +15,13 @@ from samsa.records import RecordError
 from .access import opened
 from .columns import arrow_schema
 from .decode import decoder
-from .errors import DataLoss, SamsaError
+from .errors import SamsaError
 from .fetch import Get, source
+from .losses import Losses
 from .options import Options
-from .plan import stretches
+from .plan import Planner
 from .splits import Run, Split, runs
 
-log = logging.getLogger("samsa.spark")
 AGAIN = 3
 
 
@@ -60,13 +59,8 @@ class Reading:
         async def plan() -> list[Run]:
             partition = Partition(run.topic_id, run.number)
             async with opened(self._options.ledger, self._options.objects) as access:
-                found = await stretches(access, run.where, partition, run.first, run.end)
+                planner = Planner(access, Losses(self._options.fail_on_data_loss))
+                found = await planner.stretches(run.where, partition, run.first, run.end)
             return [piece for stretch in found for piece in runs(stretch)]
 
-        try:
-            return asyncio.run(plan())
-        except DataLoss as loss:
-            if self._options.fail_on_data_loss:
-                raise
-            log.warning("%s", loss)
-            return []
+        return asyncio.run(plan())

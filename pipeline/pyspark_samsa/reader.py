@@ -1,25 +1,22 @@
 """Reading a topic as a table."""
 
 import asyncio
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
-from .access import Access, opened
+from .access import opened
 from .bounds import Logs, ending_offsets, look_at, starting_offsets
-from .errors import DataLoss
 from .filters import Worth, worth_reading
+from .losses import Losses
 from .options import Options
-from .plan import stretches
+from .plan import Planner
 from .positions import TopicPartition
 from .read import read
 from .splits import Split, Stretch, split
 from .subscribed import subscribed
-
-log = logging.getLogger("samsa.spark")
 
 
 class _PushFilters:
@@ -43,6 +40,7 @@ class _PushFilters:
 class SamsaReader(DataSourceReader):
     def __init__(self, options: Options) -> None:
         self._options = options
+        self._losses = Losses(options.fail_on_data_loss)
         self.worth = Worth()
 
     @property
@@ -66,32 +64,20 @@ class SamsaReader(DataSourceReader):
                 access, partitions, logs, options.starting, options.late_start_is_latest
             )
             ends = await ending_offsets(access, partitions, logs, options.ending)
+            planner = Planner(access, self._losses)
             found: list[Stretch] = []
             for where in filter(self.worth.takes, partitions):
-                first, end = self._within(where, starts[where], ends[where], logs)
-                partition = partitions[where]
-                found += await self._stretches(access, where, partition, first, end)
+                wanted = self._within(where, starts[where], ends[where], logs)
+                found += await planner.stretches(
+                    where, partitions[where], *wanted, since=self.worth.since
+                )
         return split(found, options.min_partitions, options.split_bytes)
-
-    async def _stretches(
-        self, access: Access, where: TopicPartition, partition: Any, first: int, end: int
-    ) -> list[Stretch]:
-        try:
-            return await stretches(access, where, partition, first, end, self.worth.since)
-        except DataLoss as loss:
-            self._lost(str(loss))
-            return []
 
     def _within(self, where: TopicPartition, first: int, end: int, logs: Logs) -> tuple[int, int]:
         """What there is of what was asked for, and is worth reading."""
         start, last = logs[where]
         if first < start or first > last or end > last:
             asked, there = f"[{first}, {end})", f"[{start}, {last})"
-            self._lost(f"{where}: offsets {asked} were asked for, and the log is {there}")
+            self._losses.report(f"{where}: offsets {asked} were asked for, and the log is {there}")
         first, end = max(first, start, self.worth.first), min(end, last, self.worth.end)
         return first, end
-
-    def _lost(self, what: str) -> None:
-        if self._options.fail_on_data_loss:
-            raise DataLoss(f"{what}. failOnDataLoss=false reads what there is")
-        log.warning("%s", what)

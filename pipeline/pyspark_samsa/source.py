@@ -7,6 +7,7 @@ from .columns import spark_schema
 from .errors import BadOption
 from .options import read_columns, read_options
 from .reader import SamsaReader
+from .stream import SamsaStreamReader
 
 
 class DefaultSource(DataSource):
@@ -22,6 +23,10 @@ class DefaultSource(DataSource):
     def reader(self, schema: StructType) -> SamsaReader:
         self._check(schema)
         return SamsaReader(read_options(self.options, streaming=False))
+
+    def streamReader(self, schema: StructType) -> SamsaStreamReader:
+        self._check(schema)
+        return SamsaStreamReader(read_options(self.options, streaming=True))
 
     def _check(self, schema: StructType) -> None:
         if schema.fieldNames() != self.schema().fieldNames():

@@ -12,9 +12,13 @@ from .positions import TopicPartition
 Partitions = Mapping[TopicPartition, Partition]
 
 
-async def subscribed(ledger: Ledger, subscription: Subscription) -> dict[TopicPartition, Partition]:
-    """In order. Raises UnknownTopic for what was named and is not there."""
+async def subscribed(
+    ledger: Ledger, subscription: Subscription, missing_is_error: bool = True
+) -> dict[TopicPartition, Partition]:
+    """In order. Raises UnknownTopic for what was named and is not there, or leaves it out."""
     topics = {topic.name: topic for topic in await ledger.topics()}
+    if not missing_is_error:
+        subscription = _what_is_left(subscription, topics)
     match subscription:
         case Names(names):
             chosen = {name: _every(_known(name, topics)) for name in names}
@@ -32,6 +36,15 @@ async def subscribed(ledger: Ledger, subscription: Subscription) -> dict[TopicPa
         for name, numbers in sorted(chosen.items())
         for number in numbers
     }
+
+
+def _what_is_left(subscription: Subscription, topics: Mapping[str, Topic]) -> Subscription:
+    match subscription:
+        case Names(names):
+            return Names(tuple(name for name in names if name in topics))
+        case Assigned(partitions):
+            return Assigned({name: some for name, some in partitions.items() if name in topics})
+    return subscription
 
 
 def _known(name: str, topics: Mapping[str, Topic]) -> Topic:

@@ -1,0 +1,37 @@
+"""How far a micro-batch goes if it may not have everything: shares that add up to the limit."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeVar
+
+from .splits import Stretch, runs
+
+T = TypeVar("T", bound=Hashable)
+STEP = 64 * 1024
+"""A limit of bytes is kept to this precision, if the batches are no larger."""
+
+
+def shares(available: Mapping[T, int], limit: int) -> dict[T, int]:
+    """What each may take such that all together take `limit`: those with little take it all, and
+    the others the same. A lagging partition holds up no small one."""
+    given: dict[T, int] = {}
+    waiting = sorted(available, key=lambda name: available[name])
+    for number, name in enumerate(waiting):
+        fair = -(-limit // (len(waiting) - number))
+        given[name] = min(available[name], fair)
+        limit -= given[name]
+    return given
+
+
+def steps(stretches: Sequence[Stretch]) -> list[tuple[int, int]]:
+    """Where a partition may be cut: an offset, and the bytes up to there."""
+    found, size = [], 0
+    for stretch in stretches:
+        for run in runs(stretch, STEP):
+            size += run.length
+            found.append((run.end, size))
+    return found
+
+
+def within(cuts: Sequence[tuple[int, int]], share: int, start: int) -> int:
+    """The last offset up to which there are no more bytes than the share."""
+    return max((offset for offset, size in cuts if size <= share), default=start)

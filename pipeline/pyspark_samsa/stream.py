@@ -1,0 +1,181 @@
+"""Reading topics as a stream: offsets per partition, one micro-batch after the other.
+
+Spark keeps the offsets in its checkpoint and asks again for any batch that did not finish, so a
+batch is what lies between two offsets, whenever it is asked for. Slots that were fenced take
+offsets and hold no records: they are passed over, and are no loss.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from .access import Access, Kept
+from .bounds import Logs, look_at, starting_offsets
+from .errors import SamsaError
+from .limits import shares, steps, within
+from .losses import Losses
+from .options import Options
+from .plan import Planner
+from .positions import Offsets, TopicPartition, from_json, to_json
+from .read import read
+from .splits import Split, Stretch, split
+from .subscribed import Partitions, subscribed
+
+Json: TypeAlias = Mapping[str, Mapping[str, int]]
+
+
+class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._losses = Losses(options.fail_on_data_loss)
+        self._log = Kept(options.ledger, options.objects)
+        self._partitions: Partitions = {}
+        """As they were at the last look."""
+        self._latest: Offsets = {}
+        self._target: Offsets | None = None
+        """Where a query ends that reads what is available now."""
+
+    # What Spark calls in the driver
+
+    def initialOffset(self) -> dict[str, dict[str, int]]:
+        async def start(access: Access) -> Offsets:
+            partitions = await subscribed(access.ledger, self._options.subscription)
+            logs = await look_at(access, partitions)
+            late_is_latest = self._options.late_start_is_latest
+            return await starting_offsets(
+                access, partitions, logs, self._options.starting, late_is_latest
+            )
+
+        return to_json(self._log.ask(start))
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        if self._options.max_offsets:
+            return ReadMaxRows(self._options.max_offsets)
+        if self._options.max_bytes:
+            return ReadMaxBytes(self._options.max_bytes)
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        logs = self._log.ask(self._look)
+        self._target = {where: log.end for where, log in logs.items()}
+
+    def latestOffset(self, start: Json, limit: ReadLimit) -> dict[str, dict[str, int]]:
+        begin = from_json(start)
+
+        async def latest(access: Access) -> Offsets:
+            logs = await self._look(access)
+            self._check(begin, logs)
+            self._latest = {where: log.end for where, log in logs.items()}
+            return await self._limited(access, begin, self._up_to_target(begin), limit)
+
+        return to_json(self._log.ask(latest))
+
+    def reportLatestOffset(self) -> dict[str, dict[str, int]] | None:
+        return to_json(self._latest) or None
+
+    def partitions(self, start: Json, end: Json) -> Sequence[InputPartition]:
+        begin, until = from_json(start), from_json(end)
+
+        async def plan(access: Access) -> list[Split]:
+            if not until.keys() <= self._partitions.keys():
+                await self._look(access)  # a batch of a query that was stopped
+            planner = Planner(access, self._losses)
+            found: list[Stretch] = []
+            for where, last in until.items():
+                found += await self._stretches(planner, where, begin.get(where, 0), last)
+            return split(found, self._options.min_partitions, self._options.split_bytes)
+
+        return self._log.ask(plan)
+
+    def stop(self) -> None:
+        self._log.close()
+
+    # What Spark calls in an executor
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Split)
+        return read(partition, self._options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_options": self._options}
+
+    # How
+
+    async def _look(self, access: Access) -> Logs:
+        found = await subscribed(access.ledger, self._options.subscription, missing_is_error=False)
+        for where, partition in found.items():
+            before = self._partitions.get(where)
+            if before is not None and before != partition:
+                self._losses.report(f"{where}: the topic was deleted, and made again")
+        self._partitions = found
+        return await look_at(access, found)
+
+    def _check(self, begin: Offsets, logs: Logs) -> None:
+        for where, offset in begin.items():
+            if where not in logs:
+                self._losses.report(f"{where}: the topic was deleted")
+            elif offset > logs[where].end:
+                what = f"ends at {logs[where].end}; it was deleted, and made again"
+                self._losses.report(f"{where}: offset {offset} was reached, and the log {what}")
+            elif offset < logs[where].start:
+                what = f"[{offset}, {logs[where].start}) were deleted before they were read"
+                self._losses.report(f"{where}: the records {what}")
+
+    def _up_to_target(self, begin: Offsets) -> Offsets:
+        if self._target is None:
+            return self._latest
+        capped = {w: min(end, self._target.get(w, 0)) for w, end in self._latest.items()}
+        return {w: max(end, begin.get(w, 0)) for w, end in capped.items() if end or w in begin}
+
+    async def _limited(
+        self, access: Access, begin: Offsets, latest: Offsets, limit: ReadLimit
+    ) -> Offsets:
+        starts = {where: min(begin.get(where, 0), end) for where, end in latest.items()}
+        if isinstance(limit, ReadMaxRows):
+            there = {where: end - starts[where] for where, end in latest.items()}
+            given = shares(there, limit.max_rows)
+            return {where: starts[where] + given[where] for where in latest}
+        if isinstance(limit, ReadMaxBytes):
+            return await self._within_bytes(access, starts, latest, limit.max_bytes)
+        if isinstance(limit, ReadAllAvailable):
+            return latest
+        raise SamsaError(f"a limit of the kind {type(limit).__name__} is not supported")
+
+    async def _within_bytes(
+        self, access: Access, starts: Offsets, latest: Offsets, most: int
+    ) -> Offsets:
+        planner = Planner(access, self._losses)
+        cuts: dict[TopicPartition, list[tuple[int, int]]] = {}
+        for where, end in latest.items():
+            partition, first = self._partitions[where], starts[where]
+            found = await planner.stretches(where, partition, first, end, most_bytes=most)
+            cuts[where] = steps(found)
+        given = shares({where: ways[-1][1] if ways else 0 for where, ways in cuts.items()}, most)
+        ends = {
+            where: within(ways, given[where], starts[where]) if ways else latest[where]
+            for where, ways in cuts.items()
+        }
+        if ends == starts and any(cuts.values()):
+            # A batch larger than the limit is read all the same: otherwise nothing ever would be.
+            where = next(where for where, ways in cuts.items() if ways)
+            ends[where] = cuts[where][0][0]
+        return ends
+
+    async def _stretches(
+        self, planner: Planner, where: TopicPartition, first: int, last: int
+    ) -> list[Stretch]:
+        partition = self._partitions.get(where)
+        if partition is None:
+            self._losses.report(f"{where}: the topic was deleted")
+            return []
+        # An end below the start is that of a topic made again, which is read from its beginning.
+        return await planner.stretches(where, partition, first if first <= last else 0, last)
