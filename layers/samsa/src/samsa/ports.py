@@ -64,6 +64,8 @@ class Head(NamedTuple):
     """Open slots: token → base."""
     watchers: Mapping[str, int]
     """Who wants to hear of a confirm: address → when that wish expires (ms)."""
+    settled_to: int = 0
+    """Everything below is indexed for good: nobody looks at the keys of slots there any more."""
 
     @property
     def visible_end(self) -> int:
@@ -338,6 +340,11 @@ class Journal(Protocol):
         """Delete what holds only offsets below `below`, which is at or below log_start."""
         ...
 
+    async def discard(self, partition: Partition, key: str) -> bool:
+        """Delete one of its objects if nothing that is indexed lies in it. False: it may be written
+        to, and nobody knows yet."""
+        ...
+
     async def bury(self, topic_id: UUID) -> None:
         """Delete all that a topic has left."""
         ...
@@ -374,6 +381,11 @@ class Groups(Protocol):
 
     async def group(self, group_id: str, known: int = 0) -> GroupItem | None:
         """Without the state (empty) where that is cheaper and the version is the `known` one."""
+        ...
+
+    def is_current(self, group_id: str, version: int) -> bool:
+        """Whether this version is stored, as far as that is known without asking: only of a store
+        that nobody else uses. False says nothing."""
         ...
 
     async def put_group(self, group_id: str, item: GroupItem, after: int) -> bool:

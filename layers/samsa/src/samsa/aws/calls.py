@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.items import Item, extent_item, head_key, read_head, read_settled_to
+from samsa.aws.items import Item, extent_item, head_key, read_head
 from samsa.aws.table import Table
 from samsa.ports import Extent, Head, Partition, UnknownPartition
 
@@ -25,8 +25,9 @@ class TableCalls:
         """As the last head of each partition said that was read: readers begin with the head."""
 
     def _head_of(self, partition: Partition, item: Item) -> Head:
-        self._settled_to[partition] = read_settled_to(item)
-        return read_head(item)
+        head = read_head(item)
+        self._settled_to[partition] = head.settled_to
+        return head
 
     async def _get_head(self, partition: Partition) -> Head:
         item = await self.table.get(head_key(partition))

@@ -78,11 +78,8 @@ def read_head(item: Item) -> Head:
         int(item["log_start"]["N"]),
         _read_numbers(item["inflight"]),
         _read_numbers(item["watchers"]),
+        int(item["settled_to"]["N"]) if "settled_to" in item else 0,
     )
-
-
-def read_settled_to(head: Item) -> int:
-    return int(head["settled_to"]["N"]) if "settled_to" in head else 0
 
 
 def _read_numbers(attribute: Item) -> dict[str, int]:

@@ -27,10 +27,9 @@ from samsa.aws.items import (
     number,
     partition_pk,
     read_grave,
-    read_settled_to,
 )
 from samsa.aws.table import TRANSACTION
-from samsa.ports import Extent, Grave, Partition, grave_of
+from samsa.ports import Extent, Grave, Head, Partition, UnknownPartition, grave_of
 
 log = logging.getLogger("samsa.aws")
 SETTLED_AT_ONCE = 90
@@ -46,7 +45,7 @@ class SwapCalls(ExtentCalls):
         head = await self._settle_before(partition, old[0].base)
         if head is None:
             return False
-        parts = self._parts(partition, read_settled_to(head), old, new)
+        parts = self._parts(partition, head.settled_to, old, new)
         if len(parts) > TRANSACTION:
             log.warning("%s: a swap of %d parts is too large", partition, len(parts))
             return False
@@ -57,23 +56,26 @@ class SwapCalls(ExtentCalls):
         await self._remove_litter(partition, old[0].base, old[-1].end)
         return True
 
-    async def _settle_before(self, partition: Partition, base: int) -> Item | None:
+    async def _settle_before(self, partition: Partition, base: int) -> Head | None:
         """The head, once nothing between `settled_to` and `base` is unsettled. None if it cannot
         be so now: a slot in between is open, or not indexed, and would never count again."""
-        while True:
-            item = await self.table.get(head_key(partition))
-            if item is None:
-                return None
-            first = max(read_settled_to(item), self._head_of(partition, item).log_start)
+        while (head := await self._head_now(partition)) is not None:
+            first = max(head.settled_to, head.log_start)
             if first >= base:
-                return item
+                return head
             some = _neighbours(await self.extents(partition, first, SETTLED_AT_ONCE), first, base)
             if not some:
                 return None
             # If someone else settles too, it fails: look again.
             with suppress(ConditionFailed):
-                parts = self._parts(partition, read_settled_to(item), some, some)
-                await self.table.transact(parts)
+                await self.table.transact(self._parts(partition, head.settled_to, some, some))
+        return None
+
+    async def _head_now(self, partition: Partition) -> Head | None:
+        try:
+            return await self._get_head(partition)
+        except UnknownPartition:
+            return None
 
     def _parts(
         self, partition: Partition, settled_to: int, old: Sequence[Extent], new: Sequence[Extent]
@@ -140,10 +142,8 @@ class SwapCalls(ExtentCalls):
     async def _is_done(
         self, partition: Partition, old: Sequence[Extent], new: Sequence[Extent]
     ) -> bool:
-        item = await self.table.get(head_key(partition))
-        if item is None:
+        if await self._head_now(partition) is None:
             return False
-        self._head_of(partition, item)
         found = await self.extents(partition, old[0].base, len(new))
         return found == list(new)
 

@@ -122,15 +122,24 @@ class SqliteJournal:
         except OSError as error:
             raise Unavailable(f"sweeping packs: {error.strerror}") from error
 
-    async def _delete_if_dead(self, partition: Partition, key: str, below: int) -> None:
+    async def discard(self, partition: Partition, key: str) -> bool:
+        self.calls["discard"] += 1
+        try:
+            return await self._delete_if_dead(partition, key, 0)
+        except OSError as error:
+            raise Unavailable(f"discarding a pack: {error.strerror}") from error
+
+    async def _delete_if_dead(self, partition: Partition, key: str, below: int) -> bool:
+        """False if somebody writes to it."""
         locked = self._packs.lock(key)
         if locked is None:
-            return
+            return not self._packs.exists(key)
         try:
             if not await self._ledger.holds(partition, key, below):
                 self._packs.delete(key)
         finally:
             os.close(locked)
+        return True
 
     async def bury(self, topic_id: UUID) -> None:
         self.calls["bury"] += 1

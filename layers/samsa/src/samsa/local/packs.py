@@ -203,6 +203,9 @@ class Packs:
             return None
         return fd
 
+    def exists(self, key: str) -> bool:
+        return os.path.exists(f"{self._root}/{key}")
+
     def delete(self, key: str) -> None:
         try:
             os.unlink(f"{self._root}/{key}")

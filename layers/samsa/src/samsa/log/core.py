@@ -11,6 +11,7 @@ from .background import Background
 from .extents import Range
 from .fence import Fencer
 from .layout import Batch
+from .merge import Merger
 from .read import Plan, Reader
 from .retain import Retainer
 from .stores import Stores
@@ -26,6 +27,8 @@ class Log:
         self.reader = Reader(stores, self.fencer)
         self.times = Times(stores, self.reader)
         self.retainer = Retainer(stores, self.reader)
+        self.sweeper = self.retainer.sweeper
+        self.merger = Merger(stores, self.reader)
         self.watches = Watches(stores)
         self._stores = stores
         self._appender = Appender(stores, self.reader, self.fencer, Producers(stores, self.reader))

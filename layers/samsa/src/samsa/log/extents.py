@@ -1,6 +1,7 @@
 """From stored bytes to their index entry, and from an index entry to the bytes that are wanted."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from samsa.ports import Buffer, Extent, Partition
@@ -10,6 +11,8 @@ from .stores import slot_key
 
 MARK_EVERY = 32 * 1024
 """At most one batch in this many bytes is marked: an extent stays small in the ledger."""
+MOST_MARKS = 512
+"""Of a large extent fewer are: some kilobytes, whatever its size."""
 
 
 class Range(NamedTuple):
@@ -22,26 +25,28 @@ class Range(NamedTuple):
     """The offset after the last batch in it."""
 
 
+def mark_every(size: int) -> int:
+    return max(MARK_EVERY, size // MOST_MARKS)
+
+
 def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int) -> Extent:
     """The extent of a slot from its batches, each with its position."""
+    position, header = placed[-1]
+    size, offsets = position + header.size, header.next_offset - base
+    every = mark_every(size)
     marks: list[tuple[int, int]] = []
+    times: list[int] = []
     marked, records, newest = 0, 0, -1
     for position, header in placed:
-        if position - marked >= MARK_EVERY:
+        if position - marked >= every:
             marks.append((header.base_offset - base, position))
+            times.append(newest)
             marked = position
         records += header.count
         if header.count and header.max_timestamp > newest:
             newest = header.max_timestamp
     return Extent(
-        base,
-        header.base_offset + header.offsets - base,
-        position + header.size,
-        newest,
-        stored_at,
-        key,
-        tuple(marks),
-        records,
+        base, offsets, size, newest, stored_at, key, tuple(marks), records, 0, tuple(times)
     )
 
 
@@ -61,11 +66,27 @@ def join(ranges: list[Range], more: Range) -> None:
 
 def cut(extent: Extent, offset: int, max_bytes: int) -> Range:
     """From the marked batch at or before `offset`, as much as fits; at least to the next mark."""
-    bounds = [(0, 0), *extent.marks, (extent.offsets, extent.size)]
+    bounds = _bounds(extent)
     first = bisect_right(bounds, offset - extent.base, hi=len(bounds) - 1, key=lambda b: b[0]) - 1
     first = max(first, 0)
     start = bounds[first][1]
     last = bisect_right(bounds, start + max_bytes, key=lambda b: b[1]) - 1
     last = max(last, first + 1)
-    length = bounds[last][1] - start
-    return Range(extent.key, extent.start + start, length, extent.base + bounds[last][0])
+    return _section(extent, bounds, first, last)
+
+
+def sections(extent: Extent, timestamp: int) -> Iterator[Range]:
+    """Between two marks each, from the first on that may hold a record at or after a time."""
+    bounds = _bounds(extent)
+    first = bisect_left(extent.times, timestamp)
+    for number in range(first, len(bounds) - 1):
+        yield _section(extent, bounds, number, number + 1)
+
+
+def _bounds(extent: Extent) -> list[tuple[int, int]]:
+    return [(0, 0), *extent.marks, (extent.offsets, extent.size)]
+
+
+def _section(extent: Extent, bounds: list[tuple[int, int]], first: int, last: int) -> Range:
+    start, (offset, end) = bounds[first][1], bounds[last]
+    return Range(extent.key, extent.start + start, end - start, extent.base + offset)

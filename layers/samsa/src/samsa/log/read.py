@@ -16,7 +16,7 @@ from .extents import Range, cut, describe_object, join
 from .fence import Fencer
 from .stores import Stores, slot_key
 
-FIRST_LOOK = 16
+FIRST_LOOK = 4
 NEXT_LOOK = 64
 
 
@@ -116,6 +116,7 @@ class Reader:
         found = await self._stores.ledger.extents(partition, offset, 1)
         if found and found[0].base <= offset:
             return found[0]
+        _is_unsettled(partition, offset, head)
         before = await self._stores.ledger.extent_before(partition, offset)
         # Someone slow may have indexed a slot that had aged out: nothing follows that one.
         base = max(before.end if before else 0, head.log_start)
@@ -152,8 +153,16 @@ class Reader:
             where = cut(found[0], offset, 1)
             data = await self._stores.objects.get(where.key, where.start, where.length)
         else:
+            _is_unsettled(partition, offset, await self._stores.ledger.head(partition))
             data = await self._stores.objects.get(slot_key(partition, slot))
         for _, header in headers(data):
             if header.base_offset == offset:
                 return header
         raise Missing(f"{partition}: no batch starts at {offset}")
+
+
+def _is_unsettled(partition: Partition, offset: int, head: Head) -> None:
+    """Where all is indexed, an offset without an extent is one whose extent is being swapped. At
+    the slot's own key may be what somebody put there after it was swept."""
+    if offset < head.settled_to:
+        raise Unavailable(f"{partition}: the index changes at {offset}")

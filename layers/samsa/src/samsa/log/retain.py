@@ -1,9 +1,9 @@
 """Retention: by time, by size, or for ever.
 
 log_start moves first, then the index is trimmed, then the objects go, after a grace time for
-readers that have planned on them. A crash after any step leaves work that the next run finds:
-extents below log_start, objects below the first extent. Merging and compaction will live beside
-this file.
+readers that have planned on them (`sweep.py`). A crash after any step leaves work that the next run
+finds: extents below log_start, objects below the first extent. After a merge an extent is a segment
+of many slots, and goes when all of it may go, as Kafka's segments do.
 
 Retention moves log_start from slot to slot. An administrator may put it inside one: that slot stays
 whole, index entry and object, until log_start has passed its end, and is indexed before log_start
@@ -16,12 +16,12 @@ from typing import NamedTuple
 from samsa.ports import Extent, Head, Partition, Topic
 
 from .read import OutOfRange, Reader
-from .stores import Stores, partition_prefix, slot_key, topic_prefix
+from .stores import Stores, topic_prefix
+from .sweep import Sweeper
 
 FOR_EVER = -1
 UP_TO_THE_END = -1
 PAGE = 1_000
-DELETE_AT_ONCE = 500
 
 
 class Retention(NamedTuple):
@@ -33,9 +33,7 @@ class Retainer:
     def __init__(self, stores: Stores, reader: Reader) -> None:
         self._stores = stores
         self._reader = reader
-        self._moved: dict[Partition, tuple[int, int]] = {}
-        """The first slot that was still in the log, and when: what lies below it goes after the
-        grace time."""
+        self.sweeper = Sweeper(stores)
 
     async def retain(self, partition: Partition, rules: Retention) -> int:
         """Apply the rules once; the log's start afterwards."""
@@ -105,36 +103,18 @@ class Retainer:
         return total
 
     async def _sweep(self, partition: Partition, head: Head) -> None:
-        if head.log_start == 0:
-            return
-        now = self._stores.clock.now_ms()
-        await self._stores.ledger.drop_extents(partition, head.log_start)
-        if partition not in self._moved:
-            self._moved[partition] = await self._floor(partition, head), now
-        passed, since = self._moved[partition]
-        if now - since >= self._stores.limits.sweep_grace_ms:
-            await self._delete_below(partition, passed)
-            if self._stores.journal is not None:
-                await self._stores.journal.sweep(partition, passed)
-            self._moved[partition] = await self._floor(partition, head), now
+        if head.log_start:
+            await self._stores.ledger.drop_extents(partition, head.log_start)
+        await self.sweeper.sweep(partition)
+        if head.log_start and await self.sweeper.below(
+            partition, await self._floor(partition, head)
+        ):
+            await self.sweeper.sweep(partition)
 
     async def _floor(self, partition: Partition, head: Head) -> int:
         """Where the first slot begins that log_start has not passed: it is still read whole."""
         first = await self._stores.ledger.extents(partition, head.log_start, 1)
         return min(first[0].base, head.log_start) if first else head.log_start
-
-    async def _delete_below(self, partition: Partition, floor: int) -> None:
-        await self._delete(partition_prefix(partition), slot_key(partition, floor))
-
-    async def _delete(self, prefix: str, below: str | None) -> None:
-        keys: list[str] = []
-        async for key in self._stores.objects.list(prefix, below):
-            keys.append(key)
-            if len(keys) == DELETE_AT_ONCE:
-                await self._stores.objects.delete(keys)
-                keys.clear()
-        if keys:
-            await self._stores.objects.delete(keys)
 
     async def bury(self, topic: Topic) -> None:
         """Remove a doomed topic: its objects, then its items, the doom itself last; and then what
@@ -144,7 +124,7 @@ class Retainer:
         await self._delete_all(topic)
 
     async def _delete_all(self, topic: Topic) -> None:
-        await self._delete(topic_prefix(topic.id), None)
+        await self.sweeper.delete_all(topic_prefix(topic.id), None)
         if self._stores.journal is not None:
             await self._stores.journal.bury(topic.id)
 

@@ -37,6 +37,12 @@ class Limits:
     objects_per_read: int = 256
     sweep_grace_ms: int = 60_000
     """How long an object outlives its place in the log, for readers that have planned on it."""
+    segment_bytes: int = 64 * 1024 * 1024
+    """What a merge makes at most."""
+    merge_after_ms: int = 60_000
+    """How old an extent is before it is merged."""
+    building_ms: int = 3_600_000
+    """How long an announced object may take before it is given up. Liveness only."""
 
 
 @dataclass(frozen=True, slots=True)

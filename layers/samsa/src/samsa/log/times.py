@@ -1,4 +1,4 @@
-"""Time look-ups: the extents' greatest timestamps first, then the batches of one object."""
+"""Time look-ups: the extents' greatest timestamps, then those of their marks, then the batches."""
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import chain
@@ -8,6 +8,7 @@ from samsa.ports import Buffer, Extent, Head, Partition
 from samsa.records.batch import headers
 from samsa.records.record import Record, first_at_or_after, records
 
+from .extents import Range, sections
 from .read import Reader
 from .stores import Stores
 
@@ -28,8 +29,8 @@ class Times:
         """The first visible record whose timestamp is `timestamp` or later."""
         extent = await self._stores.ledger.extent_at_time(partition, timestamp)
         while extent is not None:
-            head, data = await self._look_into(partition, extent)
-            found = first_at_or_after(data, timestamp, head.log_start)
+            head = await self._reader.glance(partition)
+            found = await self._first(extent, timestamp, head.log_start)
             if found is not None:
                 return _visible(found, head)
             # log_start lies inside it, and the record that made it newer lies below.
@@ -41,16 +42,36 @@ class Times:
         extent = await self._stores.ledger.newest_extent(partition)
         if extent is None or extent.max_timestamp < 0:
             return None
-        head, data = await self._look_into(partition, extent)
-        if extent.base >= head.log_start:
-            return _visible(first_at_or_after(data, extent.max_timestamp), head)
-        times = [r.timestamp for r in _records(data) if r.offset >= head.log_start]
-        times += [later.max_timestamp async for later in self._extents(partition, extent.end)]
-        return await self.at(partition, max(times)) if max(times, default=-1) >= 0 else None
-
-    async def _look_into(self, partition: Partition, extent: Extent) -> tuple[Head, Buffer]:
         head = await self._reader.glance(partition)
-        return head, await self._stores.objects.get(extent.key, extent.start, extent.size)
+        if extent.base >= head.log_start:
+            return _visible(await self._first(extent, extent.max_timestamp, 0), head)
+        newest = await self._newest_from(extent, head.log_start)
+        async for later in self._extents(partition, extent.end):
+            newest = max(newest, later.max_timestamp)
+        return await self.at(partition, newest) if newest >= 0 else None
+
+    async def _first(
+        self, extent: Extent, timestamp: int, start_offset: int
+    ) -> tuple[int, int] | None:
+        """A segment is read a little at a time, from where it comes to the time."""
+        for section in sections(extent, timestamp):
+            if section.end_offset > start_offset:
+                data = await self._read(section)
+                if found := first_at_or_after(data, timestamp, start_offset):
+                    return found
+        return None
+
+    async def _newest_from(self, extent: Extent, start_offset: int) -> int:
+        newest = -1
+        for section in sections(extent, -1):
+            if section.end_offset > start_offset:
+                found = _records(await self._read(section))
+                times = (record.timestamp for record in found if record.offset >= start_offset)
+                newest = max(newest, max(times, default=-1))
+        return newest
+
+    async def _read(self, section: Range) -> Buffer:
+        return await self._stores.objects.get(section.key, section.start, section.length)
 
     async def _next(self, partition: Partition, offset: int, timestamp: int) -> Extent | None:
         async for extent in self._extents(partition, offset):

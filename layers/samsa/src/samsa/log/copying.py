@@ -1,0 +1,53 @@
+"""Copying the bytes of a run into one new object: a few pieces at a time, in order."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from samsa.ports import Buffer, Extent, Unavailable
+
+from .extents import Range, join
+from .stores import Stores
+
+PIECE_BYTES = 1024 * 1024
+AHEAD_BYTES = 8 * 1024 * 1024
+AHEAD = 64
+"""Pieces that are fetched before they are wanted, where each takes a while to come."""
+
+
+async def copy(stores: Stores, run: Sequence[Extent]) -> AsyncIterator[Buffer]:
+    """The bytes of a run. Raises Missing; and Unavailable if there are fewer than they say."""
+    ahead = (AHEAD, AHEAD_BYTES) if stores.objects.far else (1, 0)
+    coming: deque[tuple[Range, asyncio.Task[Buffer]]] = deque()
+    waiting, held = deque(_pieces(run)), 0
+    try:
+        while waiting or coming:
+            while waiting and (not coming or (len(coming) < ahead[0] and held < ahead[1])):
+                wanted = waiting.popleft()
+                held += wanted.length
+                coming.append((wanted, asyncio.ensure_future(_get(stores, wanted))))
+            wanted, task = coming[0]
+            piece = await task
+            coming.popleft()
+            held -= wanted.length
+            if len(piece) != wanted.length:
+                raise Unavailable(f"{wanted.key}: {len(piece)} bytes instead of {wanted.length}")
+            yield piece
+    finally:
+        for _, task in coming:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in coming), return_exceptions=True)
+
+
+def _pieces(run: Sequence[Extent]) -> Iterator[Range]:
+    whole: list[Range] = []
+    for extent in run:
+        join(whole, Range(extent.key, extent.start, extent.size, extent.end))
+    for one in whole:
+        for start in range(0, one.length, PIECE_BYTES):
+            length = min(PIECE_BYTES, one.length - start)
+            yield Range(one.key, one.start + start, length, one.end_offset)
+
+
+async def _get(stores: Stores, piece: Range) -> Buffer:
+    return await stores.insist(stores.objects.get, piece.key, piece.start, piece.length)

@@ -1,0 +1,157 @@
+"""Merge: runs of small extents become segments under fresh keys, and readers notice nothing.
+
+The new object is announced in the ledger before it is written, so that whoever finds it without an
+extent knows whether it is still wanted. One swap then takes it into the index and sends what it was
+made of to its grave, or does nothing, because another janitor or retention was faster. After a
+crash at any step the index is whole, the old or the new, and the ledger knows what is left over.
+
+Nobody who is late brings an old extent back: the ledger does not take one for offsets that another
+extent holds. And nobody looks at the key of a slot that an extent covers: whatever somebody puts
+there once it is deleted is seen by nobody.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import NamedTuple, TypeAlias
+
+from samsa.ports import Extent, Grave, Partition
+
+from .copying import copy
+from .read import OutOfRange, Reader
+from .runs import Sizes, Span, adjoining, apart, settled
+from .segments import join_extents, segment_key
+from .stores import Stores
+
+Choose: TypeAlias = Callable[[Sequence[Extent], Sizes], Iterable[Span]]
+Replace: TypeAlias = Callable[[Partition, Sequence[Extent]], Awaitable[Extent | None]]
+CURSOR = "merge"
+PAGE = 500
+WINDOW = 50_000
+"""Extents that one round looks at. What lies behind them is for the next."""
+
+
+@dataclass
+class Budget:
+    """What a round may still do. Whoever has no time left does not begin with something new."""
+
+    copied_bytes: int
+    swaps: int
+    out_of_time: Callable[[], bool] = lambda: False
+
+    @property
+    def spent(self) -> bool:
+        return self.copied_bytes <= 0 or self.swaps <= 0 or self.out_of_time()
+
+
+class Merged(NamedTuple):
+    """What a round did."""
+
+    runs: int = 0
+    extents: int = 0
+    """That are fewer now."""
+    copied_bytes: int = 0
+    finished: bool = True
+    """False: there is more to do, or somebody else was faster."""
+
+
+class Merger:
+    def __init__(self, stores: Stores, reader: Reader) -> None:
+        self._stores = stores
+        self._reader = reader
+        self.sizes = Sizes(stores.limits.segment_bytes)
+
+    async def merge(self, partition: Partition, budget: Budget) -> Merged:
+        """Once over what has come since the last time, as far as the budget goes."""
+        try:
+            extents = await self._old_enough(partition)
+        except OutOfRange:
+            return Merged(finished=False)  # retention was faster: what was looked at is gone
+        work = Work(self, partition, budget, extents)
+        if await work.through(adjoining, self.join) and await work.through(apart, self.copy):
+            await self._move_cursor(partition, work.extents)
+        return work.merged
+
+    async def _old_enough(self, partition: Partition) -> list[Extent]:
+        """From the cursor on. The newest are left alone: they are what readers are reading."""
+        head = await self._reader.head(partition)
+        cursor = await self._stores.ledger.cursor(partition, CURSOR)
+        offset, end = max(cursor, head.log_start), head.visible_end
+        newest = self._stores.clock.now_ms() - self._stores.limits.merge_after_ms
+        found: list[Extent] = []
+        while offset < end and len(found) < WINDOW:
+            page = await self._reader.extents_from(partition, offset, end, PAGE)
+            old = list(takewhile(lambda extent: extent.stored_at <= newest, page))
+            found += old
+            if len(old) < len(page):
+                break
+            offset = page[-1].end
+            await asyncio.sleep(0)
+        return found
+
+    async def _move_cursor(self, partition: Partition, extents: Sequence[Extent]) -> None:
+        done = settled(extents, self.sizes)
+        if done:
+            await self._stores.ledger.move_cursor(partition, CURSOR, extents[done - 1].end)
+
+    async def join(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
+        """Of what lies in one object already, in this order. None: somebody was faster."""
+        new = join_extents(run, run[0].key, run[0].start)
+        return new if await self._swap(partition, run, new) else None
+
+    async def copy(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
+        stores, base, end = self._stores, run[0].base, run[-1].end
+        key = segment_key(partition, base, end, stores.nonce())
+        announced = Grave(key, base, end, (key,), stores.clock.now_ms(), announced=True)
+        # Not twice: one that came late, after the object was swept, would promise what is gone.
+        await stores.ledger.announce(partition, announced)
+        await stores.objects.put_stream(key, copy(stores, run))
+        new = join_extents(run, key)
+        if await self._swap(partition, run, new):
+            return new
+        # It never will be: what was in the index, and announced, does not come back.
+        await stores.objects.delete([key])
+        await stores.ledger.forget_grave(partition, key)
+        return None
+
+    async def _swap(self, partition: Partition, run: Sequence[Extent], new: Extent) -> bool:
+        replace = self._stores.ledger.replace_extents
+        return await self._stores.insist(replace, partition, run, [new])
+
+
+class Work:
+    """One round: the extents as they are after each swap, and what is left of the budget."""
+
+    def __init__(
+        self, merger: Merger, partition: Partition, budget: Budget, extents: list[Extent]
+    ) -> None:
+        self._sizes = merger.sizes
+        self._partition = partition
+        self._budget = budget
+        self.extents = extents
+        self.merged = Merged()
+
+    async def through(self, choose: Choose, replace: Replace) -> bool:
+        """Replace the runs that are chosen, from the first on. False: it has to end early."""
+        done: list[Extent] = []
+        at = 0
+        for span in choose(self.extents, self._sizes):
+            run = self.extents[span.first : span.last]
+            new = None if self._budget.spent else await replace(self._partition, run)
+            if new is None:
+                self.merged = self.merged._replace(finished=False)
+                return False
+            done += [*self.extents[at : span.first], new]
+            at = span.last
+            self._count(run, new)
+            await asyncio.sleep(0)
+        self.extents = done + self.extents[at:]
+        return True
+
+    def _count(self, run: Sequence[Extent], new: Extent) -> None:
+        copied = new.size if new.key != run[0].key else 0
+        self._budget.swaps -= 1
+        self._budget.copied_bytes -= copied
+        runs, extents, size, finished = self.merged
+        self.merged = Merged(runs + 1, extents + len(run) - 1, size + copied, finished)

@@ -1,0 +1,102 @@
+"""Which extents are to be merged: pure, from the index alone.
+
+Two ways. Neighbours that lie behind one another in one object become one extent, and no byte moves.
+What lies apart is copied into a segment. So that no byte is copied often, a run at the end of the
+log, which may still grow, is taken only if its largest member is a quarter of it at most: a byte
+then moves to an extent four times as large each time, and at most eight times in all. A run that
+ends at something large, or has come to the size of a segment, will not grow: it is taken as it is.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from samsa.ports import Extent
+
+from .segments import LONGEST, adjoin
+
+AT_ONCE = 256
+"""Extents of one object that are joined in one step, which nobody else can write during."""
+GROWTH = 4
+
+
+class Sizes(NamedTuple):
+    segment: int
+    """What a merge makes at most, in bytes."""
+    most: int = 20_000
+    """Members of one run."""
+
+    def is_large(self, extent: Extent) -> bool:
+        return 2 * extent.size >= self.segment
+
+
+class Span(NamedTuple):
+    """A run of a list: [first, last)."""
+
+    first: int
+    last: int
+
+
+def adjoining(extents: Sequence[Extent], sizes: Sizes) -> Iterator[Span]:
+    """Runs whose bytes follow one another: to be joined without a copy."""
+    first = 0
+    for number in range(1, len(extents) + 1):
+        if number < len(extents) and _joins(extents, first, number, sizes):
+            continue
+        yield from _worth(extents, Span(first, number), number < len(extents))
+        first = number
+
+
+def _joins(extents: Sequence[Extent], first: int, number: int, sizes: Sizes) -> bool:
+    begin, extent = extents[first], extents[number]
+    return (
+        adjoin(extents[number - 1], extent)
+        and extent.start + extent.size - begin.start <= sizes.segment
+        and extent.end - begin.base < LONGEST
+        and number - first < AT_ONCE
+    )
+
+
+def apart(extents: Sequence[Extent], sizes: Sizes) -> Iterator[Span]:
+    """Runs of small extents: to be copied into a segment each."""
+    numbers = range(len(extents))
+    last_small = len(extents) and not sizes.is_large(extents[-1])
+    for large, members in groupby(numbers, key=lambda number: sizes.is_large(extents[number])):
+        if not large:
+            small = list(members)
+            grows = bool(last_small) and small[-1] == len(extents) - 1
+            yield from _segments(extents, Span(small[0], small[-1] + 1), grows, sizes)
+
+
+def _segments(extents: Sequence[Extent], span: Span, grows: bool, sizes: Sizes) -> Iterator[Span]:
+    first, size = span.first, 0
+    for number in range(*span):
+        extent = extents[number]
+        size += extent.size
+        full = size > sizes.segment or number - first == sizes.most
+        if full or extent.end - extents[first].base >= LONGEST:
+            yield from _worth(extents, Span(first, number), True)
+            first, size = number, extent.size
+    yield from _worth(extents, Span(first, span.last), not grows)
+
+
+def _worth(extents: Sequence[Extent], span: Span, closed: bool) -> Iterator[Span]:
+    """The longest end of a run that is worth it; all of a run that will not grow."""
+    if closed:
+        if span.last - span.first > 1:
+            yield span
+        return
+    total, largest, best = 0, 0, span.last
+    for number in range(span.last - 1, span.first - 1, -1):
+        total += extents[number].size
+        largest = max(largest, extents[number].size)
+        if GROWTH * largest <= total:
+            best = number
+    if best < span.last:
+        yield Span(best, span.last)
+
+
+def settled(extents: Sequence[Extent], sizes: Sizes) -> int:
+    """How many of them no merge will look at again: up to the last large one."""
+    large = [number for number, extent in enumerate(extents) if sizes.is_large(extent)]
+    return large[-1] + 1 if large else 0

@@ -1,0 +1,111 @@
+"""Which extents a merge takes: from their sizes and places alone."""
+
+from hypothesis import given as given_that
+from hypothesis import strategies as st
+
+from samsa.log.runs import AT_ONCE, GROWTH, Sizes, Span, adjoining, apart, settled
+from samsa.ports import Extent
+
+SIZES = Sizes(segment=64_000)
+
+
+def slots(*sizes: int) -> list[Extent]:
+    """Each in an object of its own."""
+    return [Extent(n, 1, size, 0, 0, f"k{n}") for n, size in enumerate(sizes)]
+
+
+def pack(*sizes: int, key: str = "pack", base: int = 0) -> list[Extent]:
+    """One behind the other in one object."""
+    found, start = [], 0
+    for number, size in enumerate(sizes):
+        found.append(Extent(base + number, 1, size, 0, 0, key, start=start))
+        start += size
+    return found
+
+
+def test_small_ones_at_the_end_are_merged_once_they_are_many():
+    assert list(apart(slots(1_000, 1_000, 1_000), SIZES)) == []
+    assert list(apart(slots(1_000, 1_000, 1_000, 1_000), SIZES)) == [Span(0, 4)]
+
+
+def test_what_was_merged_is_left_alone_until_four_times_as_much_has_come():
+    assert list(apart(slots(9_000, *[1_000] * 5), SIZES)) == [Span(1, 6)]
+    assert list(apart(slots(9_000, *[1_000] * 26), SIZES)) == [Span(1, 27)]
+    assert list(apart(slots(9_000, *[1_000] * 27), SIZES)) == [Span(0, 28)]
+
+
+def test_what_lies_before_something_large_is_merged_however_little_it_is():
+    assert list(apart(slots(9_000, 1_000, 32_000, 1_000), SIZES)) == [Span(0, 2)]
+
+
+def test_one_alone_between_large_ones_stays():
+    assert list(apart(slots(32_000, 1_000, 64_000), SIZES)) == []
+
+
+def test_a_segment_is_not_larger_than_it_may_be():
+    assert list(apart(slots(*[20_000] * 7), SIZES)) == [Span(0, 3), Span(3, 6)]
+
+
+def test_a_run_has_no_more_offsets_than_its_marks_can_count():
+    far = [Extent(n * 2**29, 2**29, 100, 0, 0, f"k{n}") for n in range(7)]
+    assert list(apart(far, SIZES)) == [Span(0, 3), Span(3, 6)]
+
+
+def test_what_lies_behind_one_another_is_joined():
+    assert list(adjoining(pack(*[10] * 8), SIZES)) == [Span(0, 8)]
+
+
+def test_what_lies_apart_is_not_joined():
+    assert list(adjoining(slots(*[10] * 8), SIZES)) == []
+
+
+def test_a_pack_that_has_ended_is_joined_to_its_end():
+    extents = [*pack(900, 10), *pack(10, key="other", base=2)]
+    assert list(adjoining(extents, SIZES)) == [Span(0, 2)]
+
+
+def test_a_gap_in_a_pack_ends_a_run():
+    first, second, third = pack(10, 10, 10)
+    apart_now = [first, second._replace(start=11), third._replace(start=21)]
+    assert list(adjoining(apart_now, SIZES)) == []
+    assert list(adjoining([*apart_now, *slots(1)], SIZES)) == [Span(1, 3)]
+
+
+def test_no_more_are_joined_at_once_than_a_step_may_take():
+    spans = list(adjoining(pack(*[1] * (AT_ONCE + 10)), SIZES))
+    assert spans == [Span(0, AT_ONCE), Span(AT_ONCE, AT_ONCE + 10)]
+
+
+def test_up_to_the_last_large_one_nothing_is_left_to_do():
+    assert settled(slots(10, 64_000, 10, 40_000, 10, 10), SIZES) == 4
+    assert settled(slots(10, 10), SIZES) == 0
+
+
+def rewritten(sizes: list[int], segment: int) -> tuple[list[int], int]:
+    """Append one after the other and merge after each: what is left, and the bytes copied."""
+    left: list[int] = []
+    copied = 0
+    for size in sizes:
+        left.append(size)
+        extents = slots(*left)
+        for span in reversed(list(apart(extents, Sizes(segment)))):
+            total = sum(left[span.first : span.last])
+            copied += total
+            left[span.first : span.last] = [total]
+    return left, copied
+
+
+@given_that(st.lists(st.integers(1, 3_000), max_size=150))
+def test_no_byte_is_copied_often_and_nothing_is_lost(sizes: list[int]):
+    segment = 64_000
+    left, copied = rewritten(sizes, segment)
+    assert sum(left) == sum(sizes)
+    assert max(left, default=0) <= segment
+    # A byte that is copied lands in something GROWTH times as large, but for the last time.
+    assert copied <= sum(sizes) * 9
+
+
+def test_a_long_log_of_small_appends_ends_up_in_few_pieces():
+    left, copied = rewritten([100] * 2_000, 64_000)
+    assert len(left) < 25
+    assert copied <= 200_000 * (GROWTH + 3)
