@@ -27,6 +27,7 @@ def add_to(app: FastAPI) -> None:
     app.add_exception_handler(UnknownPartition, _deleted)
     app.add_exception_handler(RecordError, _bad_records)
     app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(UnicodeEncodeError, _no_text)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unexpected)
     for error in (Unavailable, Missing, TimeoutError):
@@ -67,6 +68,11 @@ async def _invalid(_: Request, error: Any) -> Response:
     problem = of_http(422, "Invalid request", detail)
     problem.errors = wrong
     return answer(problem)
+
+
+async def _no_text(_: Request, _error: Exception) -> Response:
+    """JSON can spell half of a surrogate pair, which is no character. Nothing was done yet."""
+    return answer(of_http(422, "Invalid request", "the body has text that is not Unicode"))
 
 
 async def _http(request: Request, error: Any) -> Response:

@@ -1,9 +1,10 @@
 """Refusals as RFC 9457 wants them told, each with Kafka's name for it and what to do next."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fastapi.responses import JSONResponse
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from samsa.wire.errors import ErrorCode
@@ -99,14 +100,15 @@ def of_http(status: int, title: str, detail: str, next_step: str = _MEND) -> Pro
     return Failed(status, title, detail, next_step).problem
 
 
-def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """In ASCII: what it quotes may be what no encoding has a place for."""
     told: dict[str, Any] = problem.model_dump()
     if not problem.errors:
         del told["errors"]
     more = dict(headers or {})
     if problem.status == UNAVAILABLE:
         more["Retry-After"] = str(RETRY_AFTER_S)
-    return JSONResponse(told, problem.status, more, media_type=MEDIA_TYPE)
+    return Response(json.dumps(told), problem.status, more, media_type=MEDIA_TYPE)
 
 
 def _urn(name: str) -> str:

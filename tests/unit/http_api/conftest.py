@@ -1,0 +1,3 @@
+from unit.http_api.given import api, site
+
+__all__ = ["api", "site"]
