@@ -132,8 +132,12 @@ def ignore_the_gone(patch):
 
 @instead("keep a leader that has gone", "classic")
 def dead_leader(patch):
+    whole = Draft.remove
+
     def remove(self, member_id):
-        del self.members[member_id]
+        leader = self.leader
+        whole(self, member_id)
+        self.leader = leader
 
     patch.setattr(Draft, "remove", remove)
 

@@ -29,6 +29,8 @@ class ConsumerClient:
         self.confirmed: dict = {}
         """Partition → when it was last told, or not told otherwise, that this is its own."""
         self.reported: frozenset | None = None
+        self.kept: frozenset = frozenset()
+        """What it has let go of counts until an answer shows that the coordinator knows."""
         self.whole = True
         self.stubborn = False
         self.asked = None
@@ -41,7 +43,8 @@ class ConsumerClient:
     def believes(self) -> set:
         """Nothing, once its session is over, or once it has kept too long what it should have let
         go of: it knows that it is fenced then."""
-        oldest = min((self.confirmed[which] for which in self.owned), default=self.last_ok)
+        kept = self.owned | self.kept
+        oldest = min((self.confirmed[which] for which in kept), default=self.last_ok)
         ends = min(self.last_ok + SESSION_MS, oldest + self.world.rebalance_ms)
         if not self.alive or self.world.now >= ends:
             return set()
@@ -115,7 +118,7 @@ class ConsumerClient:
         )
         if answer.error in FENCED:
             self.epoch = 0
-            self.owned = self.target = frozenset()
+            self.owned = self.target = self.kept = frozenset()
             self.whole = True
         elif answer.error is GroupError.UNRELEASED_INSTANCE_ID:
             pass
@@ -137,6 +140,7 @@ class ConsumerClient:
         for which in self.target:
             self.confirmed[which] = self.world.now
         self.owned |= self.target
+        self.kept = self.owned
         names = {info.id: name for name, info in self.world.every_topic.items()}
         for topic, number in self.target:
             self.world.tell(self, self.epoch, (names[topic], number))

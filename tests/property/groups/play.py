@@ -56,7 +56,8 @@ class Play:
     def storm(self) -> None:
         chances = {
             self.enter: 2 if len(self.clients) < 5 else 0,
-            self.act: 60,
+            self.act: 55,
+            self.act_together: 10,
             self.pass_time: 25,
             self.sleep: 1,
             self.crash: 1,
@@ -96,6 +97,14 @@ class Play:
     def act(self) -> None:
         if self.clients:
             self.random.choice(self.clients).act()
+
+    def act_together(self) -> None:
+        """As many as there are, or some, in any order; those who were woken may be among them."""
+        self.world.crowd = []
+        for client in self.random.sample(self.clients, self.random.randint(0, len(self.clients))):
+            client.act()
+        self.world.look_together()
+        self.world.take_together()
 
     def pass_time(self) -> None:
         self.world.now += self.random.choice([1, 10, 100, 1_000, 3_000])
@@ -165,11 +174,11 @@ class Play:
 
     def settle(self) -> None:
         end = self.world.now + CALM_MS
-        most = self.world.steps + STEPS
+        most = self.world.taken + STEPS
         quiet = 0
         while quiet < 40:
             quiet = quiet + 1 if self.is_settled() else 0
-            if self.world.now > end or self.world.steps > most:
+            if self.world.now > end or self.world.taken > most:
                 raise Violation(f"the group does not become stable: {self.why_unsettled()}")
             self.tick()
         self.check_all_is_read()

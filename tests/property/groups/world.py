@@ -1,9 +1,10 @@
 """One group, the processes that serve it, and whatever befalls them, all from one seed.
 
-A request reaches some process, which runs one step on the stored group; a parked answer stays with
-that process until it is woken, or its deadline comes, or the process dies. Every step is checked
-for what must hold of any step: it is a function, it changes nothing it was given, what it stores
-can be read back, and whoever need not wait any longer is woken.
+A request reaches some process, which runs one step on the stored group, or takes several that came
+together and runs one step for all; a parked answer stays with that process until it is woken, or
+its deadline comes, or the process dies. Every step is checked for what must hold of any step: it is
+a function, it changes nothing it was given, what it stores can be read back, and whoever need not
+wait any longer is woken.
 """
 
 import random
@@ -14,13 +15,14 @@ from uuid import UUID
 from samsa.groups import (
     ClassicGroup,
     Heartbeat,
+    Packer,
     Parked,
     Settings,
     Sync,
     TopicInfo,
     matches,
     pack,
-    step,
+    steps,
     unpack,
 )
 
@@ -60,10 +62,14 @@ class World:
     events: deque = field(default_factory=lambda: deque(maxlen=60))
     heard: dict[str, int] = field(default_factory=dict)
     """Members whose heartbeats were not written yet → when."""
-    steps: int = 0
+    taken: int = 0
+    """Steps, so far."""
     calm: bool = False
     late: list = field(default_factory=list)
     """Copies of requests that are still under way."""
+    crowd: list | None = None
+    """Requests that a process has not looked at yet, and will take together."""
+    packer: Packer = field(default_factory=Packer)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -99,13 +105,29 @@ class World:
             self.late.append(request)
         if fate == "lost":
             client.unanswered()
-            return
-        answer = self.step(request)
-        if fate == "twice":
-            second = self.step(request)
-            # What changed is told once: a repeated heartbeat must not take the first one's answer.
-            answer = answer if client.kind == "consumer" else second
-        if isinstance(answer, Parked):
+        elif self.crowd is not None:
+            self.crowd.append((client, request, process, fate))
+        else:
+            answer = self.step(request)
+            if fate == "twice":
+                second = self.step(request)
+                # What changed is told once: a repeated heartbeat must not take the first answer.
+                answer = answer if client.kind == "consumer" else second
+            self.answer(client, answer, process, fate)
+
+    def take_together(self) -> None:
+        """All that has come since there is a crowd, in one step."""
+        crowd, self.crowd = self.crowd, None
+        if crowd:
+            self.note(f"together: {[brief(request) for _, request, *_ in crowd]}")
+            answers = self.steps([request for _, request, *_ in crowd])
+            for (client, _, process, fate), answer in zip(crowd, answers, strict=True):
+                self.answer(client, answer, process, fate)
+
+    def answer(self, client, answer, process: str, fate: str) -> None:
+        if fate == "look":
+            self.looked(client, answer)
+        elif isinstance(answer, Parked):
             self.park(client, answer, process)
             if fate == "deaf":
                 client.unanswered()
@@ -129,28 +151,36 @@ class World:
         self.waiting.append(Waiting(client, answer.ask, answer.deadline_ms, process))
 
     def step(self, request):
+        (answer,) = self.steps([request])
+        return answer
+
+    def steps(self, requests) -> list:
         before = self.group
-        self.steps += 1
-        done = step(before, request, self.now, SETTINGS, self.heard)
-        if done != step(self.group, request, self.now, SETTINGS, self.heard):
+        self.taken += 1
+        done = steps(before, requests, self.now, SETTINGS, self.heard)
+        if done != steps(self.group, requests, self.now, SETTINGS, self.heard):
             raise Violation("a step is not a function of what it is given")
         if before is not None and pack(before) != self.stored:
             raise Violation("a step changed the group that it was given")
         if _number(done.group) < _number(before):
             raise Violation("a generation came before the one before it")
-        if done.group is before and isinstance(request, Heartbeat) and not done.answer.error:
-            self.heard[request.member_id] = self.now
-        if done.group is not before:
+        if done.group is before:
+            for request, answer in zip(requests, done.answers, strict=True):
+                if isinstance(request, Heartbeat) and not answer.error:
+                    self.heard[request.member_id] = self.now
+        else:
             self.heard.clear()
             self.stored = pack(done.group)
             if unpack(self.stored) != done.group:
                 raise Violation("what was stored reads differently")
+            if self.packer.pack(done.group) != self.stored:
+                raise Violation("what was packed of earlier states is not what is packed anew")
         for waiting in self.waiting:
             waiting.woken |= waiting.process in done.wake
-        self.check_woken(request)
-        return done.answer
+        self.check_woken(requests)
+        return done.answers
 
-    def check_woken(self, request) -> None:
+    def check_woken(self, requests) -> None:
         group = self.group
         members = group.members if isinstance(group, ClassicGroup) else {}
         for waiting in self.waiting:
@@ -158,7 +188,8 @@ class World:
             member = members.get(member_id)
             if member and member.is_parked:
                 waiting.superseded |= self.is_superseded(waiting, member)
-            if waiting.woken or waiting.ask is request or waiting.superseded:
+            asks = any(waiting.ask is request for request in requests)
+            if waiting.woken or asks or waiting.superseded:
                 continue
             if member is None or not member.is_parked:
                 raise Violation(f"{waiting.client.name} waits, need not, and was not woken")
@@ -172,11 +203,22 @@ class World:
     def look_again(self, waiting: Waiting) -> None:
         """Someone woke the process, or the time is up."""
         self.waiting.remove(waiting)
-        answer = self.step(waiting.ask)
+        self.looked(waiting, self.step(waiting.ask))
+
+    def looked(self, waiting: Waiting, answer) -> None:
         if isinstance(answer, Parked):
             self.park(waiting.client, answer, waiting.process)
         elif waiting.client.waits_for(waiting.ask):
             waiting.client.hear(answer)
+
+    def look_together(self) -> None:
+        """Who was woken is part of the crowd."""
+        for waiting in [each for each in self.waiting if each.woken]:
+            self.waiting.remove(waiting)
+            self.crowd.insert(
+                self.random.randint(0, len(self.crowd)),
+                (waiting, waiting.ask, waiting.process, "look"),
+            )
 
     def serve(self) -> None:
         """Look again wherever that is due. A wake-up may get lost, but not a deadline."""

@@ -10,9 +10,11 @@
 
 Public names, for the handlers:
 
-- `step`, `Step(group, answer, wake)`; `expire(group, now_ms)` for those who only look
-- `Group = ClassicGroup | ConsumerGroup`, `pack`, `unpack`, `Corrupt`; `Settings`; `GroupError` (its
-  names are those of Kafka's errors)
+- `step`, `Step(group, answer, wake)`; `steps`, for requests that came together, with one state to
+  write for all of them: `Steps(group, answers, wake)`; `expire(group, now_ms)` for those who only
+  look
+- `Group = ClassicGroup | ConsumerGroup`, `Packer`, `pack`, `unpack`, `Corrupt`; `Settings`;
+  `GroupError` (its names are those of Kafka's errors)
 - classic requests and their answers: `Join` → `Joined | Parked`, `Sync` → `Synced | Parked`,
   `Heartbeat` → `Beaten`, `Leave(Leaving, …)` → `Left(error, LeftMember, …)`
 - the consumer protocol: `ConsumerHeartbeat` → `ConsumerBeaten`; partitions are
@@ -49,8 +51,8 @@ from .replies import (
 )
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Leaving, Sync, TopicInfo
 from .settings import Settings
-from .step import Answer, Group, Request, Step, expire, patterns_of, step
-from .stored import pack, unpack
+from .step import Answer, Group, Request, Step, Steps, expire, patterns_of, step, steps
+from .stored import Packer, pack, unpack
 from .views import (
     DEAD,
     ConsumerDescribed,
@@ -89,10 +91,12 @@ __all__ = [
     "Left",
     "LeftMember",
     "Listed",
+    "Packer",
     "Parked",
     "Request",
     "Settings",
     "Step",
+    "Steps",
     "Sync",
     "Synced",
     "TopicInfo",
@@ -108,5 +112,6 @@ __all__ = [
     "patterns_of",
     "state_of",
     "step",
+    "steps",
     "unpack",
 ]

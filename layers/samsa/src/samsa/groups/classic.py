@@ -126,13 +126,13 @@ def _why_outdated(draft: Draft, member: Member | None, request: Join) -> GroupEr
 
 def _has_room(draft: Draft, member_id: str) -> bool:
     """While members join again, those who have joined count: the last ones are kicked out."""
-    member = draft.members.get(member_id)
-    if draft.state is State.EMPTY:
+    most = draft.settings.max_size
+    if draft.state is State.EMPTY or len(draft.members) < most:
         return True
     if draft.state is State.PREPARING_REBALANCE:
-        parked = member is not None and member.stage is Stage.JOINING
-        return parked or draft.joining < draft.settings.max_size
-    return member is not None or len(draft.members) < draft.settings.max_size
+        joining = draft.in_stage(Stage.JOINING)
+        return member_id in joining or len(joining) < most
+    return member_id in draft.members
 
 
 def _turn_away(draft: Draft, request: Join) -> Answer:
@@ -328,7 +328,7 @@ def _rebalance_timeout(request: Join) -> int:
 
 def _answer_join(draft: Draft, event: Newcomer | Replacement | Rejoin | LookAgain) -> Answer:
     if draft.members[event.member_id].stage is Stage.JOINING:
-        return Parked(draft.next_due(), event.join._replace(again=True))
+        return Parked(NEVER, event.join._replace(again=True))
     return _joined(draft, event.member_id)
 
 
@@ -356,8 +356,9 @@ def prepare(draft: Draft) -> None:
     """Everyone must join (again). Those who wait for an assignment of the generation will not get
     one: they are told so."""
     if draft.state is State.COMPLETING_REBALANCE:
-        for member_id in draft.members:
-            draft.change(member_id, assignment=b"")
+        for member_id, member in draft.members.items():
+            if member.assignment:
+                draft.change(member_id, assignment=b"")
     for member_id in draft.in_stage(Stage.SYNCING):
         draft.change(member_id, deadline_ms=draft.session_end(draft.members[member_id]))
     for member_id in draft.in_stage(Stage.SYNCING, Stage.JOINED):
@@ -437,14 +438,15 @@ def assign_or_wait(draft: Draft, request: Sync) -> Answer:
     if request.member_id == draft.leader:
         return _assign(draft, request)
     draft.change(request.member_id, stage=Stage.SYNCING, waiter=request.waiter)
-    return Parked(draft.next_due(), request)
+    return Parked(NEVER, request)
 
 
 def _assign(draft: Draft, request: Sync) -> Answer:
     for member_id, member in draft.members.items():
-        draft.change(member_id, assignment=request.assignments.get(member_id, b""))
+        changes: dict[str, Any] = {"assignment": request.assignments.get(member_id, b"")}
         if member.stage is Stage.SYNCING or member_id == request.member_id:
-            draft.change(member_id, stage=Stage.SETTLED, deadline_ms=draft.session_end(member))
+            changes.update(stage=Stage.SETTLED, deadline_ms=draft.session_end(member))
+        draft.change(member_id, **changes)
     draft.enter(State.STABLE, draft.phase_ends_ms)
     return take_assignment(draft, request)
 
@@ -454,7 +456,7 @@ def take_assignment(draft: Draft, request: Sync) -> Answer:
     if member.stage is not Stage.SETTLED:
         draft.change(request.member_id, stage=Stage.SETTLED)
     draft.hear(request.member_id)
-    if not draft.in_stage(Stage.JOINED):
+    if draft.phase_ends_ms != NEVER and not draft.anyone_in(Stage.JOINED):
         draft.phase_ends_ms = NEVER
     return Synced(None, member.assignment, draft.protocol_type, draft.protocol)
 
@@ -555,6 +557,17 @@ REQUESTS: dict[type, Callable[[Draft, Any], Answer]] = {
     Heartbeat: heartbeat,
     Leave: leave,
 }
+
+
+def ask(draft: Draft, request: NamedTuple) -> Answer:
+    return REQUESTS[type(request)](draft, request)
+
+
+def asker(request: Join | Sync) -> str:
+    """Its member id, which a join may not know yet."""
+    if isinstance(request, Join) and not request.member_id:
+        return fresh_id(request)
+    return request.member_id
 
 
 def happen(draft: Draft, event: NamedTuple) -> Answer:

@@ -1,16 +1,19 @@
 """A classic group while a step works on it.
 
-Members are replaced, never changed, so that the group the step started from stays as it was.
+Members are replaced, never changed, and their table is copied before the first of them is, so that
+the group the step started from stays as it was. Most requests concern one member: what must be
+known of all of them is found out once for a whole step, or looks no further than it has to.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .classic_state import NEVER, ClassicGroup, Member, Stage, State
 from .requests import Protocols
 from .settings import Settings
 
+_JOINING = Stage.JOINING
 SLACK = 4
 """A heartbeat is written once it is worth a fourth of the session. Sessions are kept that much
 longer than asked for, so that none ends early."""
@@ -26,7 +29,8 @@ class Draft:
         self.protocol_type = group.protocol_type
         self.protocol = group.protocol
         self.leader = group.leader
-        self.members = dict(group.members)
+        self.members: Mapping[str, Member] = group.members
+        self._own: dict[str, Member] | None = None
         self.pending = dict(group.pending)
         self.changed_at_ms = group.changed_at_ms
         self.phase_ends_ms = group.phase_ends_ms
@@ -58,24 +62,29 @@ class Draft:
 
     # Members
 
+    def _to_be_changed(self) -> dict[str, Member]:
+        if self._own is None:
+            self.members = self._own = dict(self.members)
+        return self._own
+
     def change(self, member_id: str, **changes: Any) -> None:
-        self.members[member_id] = self.members[member_id]._replace(**changes)
+        self._to_be_changed()[member_id] = self.members[member_id]._replace(**changes)
 
     def add(self, member_id: str, member: Member, protocol_type: str) -> None:
         if not self.members:
             self.protocol_type = protocol_type
-        self.members[member_id] = member
+        self._to_be_changed()[member_id] = member
         self.leader = self.leader or member_id
 
     def remove(self, member_id: str) -> None:
-        del self.members[member_id]
+        del self._to_be_changed()[member_id]
         if self.leader == member_id:
             self.leader = next(iter(self.members), None)
 
     def rename(self, old_id: str, new_id: str) -> None:
         """The new member takes the old one's place, also in the order of members."""
         ids = [new_id if member_id == old_id else member_id for member_id in self.members]
-        self.members = dict(zip(ids, self.members.values(), strict=True))
+        self.members = self._own = dict(zip(ids, self.members.values(), strict=True))
         if self.leader == old_id:
             self.leader = new_id
 
@@ -101,15 +110,19 @@ class Draft:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=1)
 
     @property
-    def joining(self) -> int:
-        return sum(member.stage is Stage.JOINING for member in self.members.values())
-
-    @property
     def all_joined(self) -> bool:
-        return not self.pending and self.joining == len(self.members)
+        joined = (member.stage is _JOINING for member in self.members.values())
+        return not self.pending and all(joined)
 
     def in_stage(self, *stages: Stage) -> list[str]:
         return [each for each, member in self.members.items() if member.stage in stages]
+
+    def anyone_in(self, stage: Stage) -> bool:
+        return any(member.stage is stage for member in self.members.values())
+
+    def is_parked(self, member_id: str) -> bool:
+        member = self.members.get(member_id)
+        return member is not None and member.is_parked
 
     # The group
 
@@ -124,10 +137,13 @@ class Draft:
         """Whether a member with these protocols may be in the group."""
         if self.state is State.EMPTY:
             return bool(protocol_type and protocols)
-        common = self._common(member.protocols for member in self.members.values())
-        return protocol_type == self.protocol_type and any(
-            not self.members or name in common for name, _ in protocols
-        )
+        if protocol_type != self.protocol_type:
+            return False
+        names = {name for name, _ in protocols}
+        first = next(iter(self.members.values()), None)
+        if first is None or names == {name for name, _ in first.protocols}:
+            return bool(names)  # who can do what one member can, can do what all of them can
+        return not names.isdisjoint(self._common(each.protocols for each in self.members.values()))
 
     def elect_protocol(self) -> str:
         """Every member votes for its favourite among what all of them can do."""

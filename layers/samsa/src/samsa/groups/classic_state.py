@@ -17,6 +17,8 @@ class State(IntEnum):
     COMPLETING_REBALANCE = 2
     STABLE = 3
 
+    __hash__ = int.__hash__  # an enum's own is Python, and states are looked up at every request
+
 
 class Stage(IntEnum):
     """What a member is about to do, or waits for."""
@@ -29,6 +31,9 @@ class Stage(IntEnum):
     """It may know the generation, and must ask for its assignment."""
     SYNCING = 3
     """It asked for its assignment, which the leader has not sent. The sync may be parked."""
+
+
+_JOINING, _SYNCING = Stage.JOINING, Stage.SYNCING
 
 
 class Member(NamedTuple):
@@ -51,7 +56,8 @@ class Member(NamedTuple):
 
     @property
     def is_parked(self) -> bool:
-        return self.stage in (Stage.JOINING, Stage.SYNCING)
+        stage = self.stage
+        return stage is _JOINING or stage is _SYNCING
 
     @property
     def expires_ms(self) -> int:

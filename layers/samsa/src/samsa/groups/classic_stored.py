@@ -1,6 +1,8 @@
 """A classic group as bytes. The first byte says what follows: see `stored`."""
 
 import struct
+from collections.abc import Mapping
+from functools import lru_cache
 
 from .classic_state import ClassicGroup, Member, Stage, State
 from .packing import Corrupt, Texts
@@ -13,10 +15,27 @@ _PENDING_ID = Texts(1)
 _MEMBER = struct.Struct(">Biiq?HII6H")
 _PROTOCOL = struct.Struct(">HI")
 _NONE = 0xFFFF
+REMEMBERED_IDS = 1_000
 _STAGES = tuple(Stage)
 
 
-def pack(group: ClassicGroup) -> bytes:
+class Packed:
+    """The bytes of members: one that is the same object as before has the same bytes."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Member, bytes]] = {}
+
+    def members(self, members: Mapping[str, Member]) -> list[bytes]:
+        before, self._known = self._known, {}
+        for member_id, member in members.items():
+            known = before.get(member_id)
+            if known is None or known[0] is not member:
+                known = (member, _pack_member(member_id, member))
+            self._known[member_id] = known
+        return [packed for _, packed in self._known.values()]
+
+
+def pack(group: ClassicGroup, packed: Packed) -> bytes:
     head = _GROUP.pack(
         CLASSIC,
         group.state,
@@ -31,13 +50,15 @@ def pack(group: ClassicGroup) -> bytes:
     )
     parts = [head, _NAMES.pack(group.protocol_type, group.protocol, group.leader)]
     for member_id, lapses in group.pending.items():
-        parts += (_PENDING.pack(lapses), _PENDING_ID.pack(member_id))
-    for member_id, member in group.members.items():
-        _pack_member(parts, member_id, member)
+        parts += (_PENDING.pack(lapses), _pack_id(member_id))
+    parts += packed.members(group.members)
     return b"".join(parts)
 
 
-def _pack_member(parts: list[bytes], member_id: str, member: Member) -> None:
+_pack_id = lru_cache(REMEMBERED_IDS)(_PENDING_ID.pack)
+
+
+def _pack_member(member_id: str, member: Member) -> bytes:
     """Written out at length: this is most of what a write costs."""
     instance, client, host = member.instance_id, member.client_id, member.client_host
     ticket, waiter = member.ticket, member.waiter
@@ -58,10 +79,11 @@ def _pack_member(parts: list[bytes], member_id: str, member: Member) -> None:
         len(ticket),
         len(waiter),
     )
-    parts += (fixed, texts, member.assignment)
+    parts = [fixed, texts, member.assignment]
     for name, metadata in member.protocols:
         named = name.encode()
         parts += (_PROTOCOL.pack(len(named), len(metadata)), named, metadata)
+    return b"".join(parts)
 
 
 def unpack(data: bytes) -> ClassicGroup:

@@ -3,9 +3,13 @@
 `ROUTES` says who serves what: both kinds of group get requests of both protocols. A step first does
 what is overdue, and at its end a group whose last member of the consumer protocol has gone becomes
 a classic one.
+
+Requests that come together may be taken together, and are written once: `steps`. They are served
+one after the other; who was parked by one of them and freed by a later one is answered at the end.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import classic, consumer, consumer_classic
@@ -17,7 +21,7 @@ from .embedded import Malformed
 from .errors import GroupError
 from .heard import prolong
 from .migrate import can_upgrade, must_downgrade, to_classic, to_consumer
-from .replies import ConsumerBeaten
+from .replies import ConsumerBeaten, Parked
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync
 from .settings import DEFAULTS, Settings
 
@@ -35,6 +39,14 @@ class Step(NamedTuple):
     """The addresses of waiters that may now be answered."""
 
 
+class Steps(NamedTuple):
+    """As `Step`, with the answers in the order of the requests."""
+
+    group: Group | None
+    answers: Sequence[Answer]
+    wake: frozenset[str]
+
+
 NOBODY: Mapping[str, int] = {}
 
 
@@ -45,18 +57,32 @@ def step(
     settings: Settings = DEFAULTS,
     heard: Mapping[str, int] = NOBODY,
 ) -> Step:
+    after, (answer,), wake = steps(group, (request,), now_ms, settings, heard)
+    return Step(after, answer, wake)
+
+
+def steps(
+    group: Group | None,
+    requests: Sequence[Request],
+    now_ms: int,
+    settings: Settings = DEFAULTS,
+    heard: Mapping[str, int] = NOBODY,
+) -> Steps:
     """`heard`: members whose heartbeats were answered since the last write → when. They are
     prolonged if there is something to write anyway."""
-    current = None if group is None else expire(group, now_ms, settings)
-    after, answer = ROUTES[type(current), type(request) is ConsumerHeartbeat](
-        current, request, now_ms, settings
-    )
-    after = _settled(after, now_ms, settings)
-    if after is group:
-        return Step(group, answer)
-    if heard and after is not None:
+    after = None if group is None else expire(group, now_ms, settings)
+    wake = _answered(group, after)
+    answers: list[Answer] = []
+    while len(answers) < len(requests):
+        before, left = after, requests[len(answers) :]
+        serve = ROUTES[type(before), type(left[0]) is ConsumerHeartbeat]
+        after, more = serve(before, left, now_ms, settings)
+        after = _settled(after, now_ms, settings)
+        answers += more
+        wake |= _answered(before, after)
+    if heard and after is not None and after is not group:
         after = prolong(after, heard, settings.consumer_session_timeout_ms)
-    return Step(after, answer, _answered(group, after))
+    return Steps(after, answers, wake)
 
 
 def expire(group: Group, now_ms: int, settings: Settings = DEFAULTS) -> Group:
@@ -81,18 +107,44 @@ def patterns_of(group: Group | None, request: Request) -> set[str]:
 
 
 Routed: TypeAlias = tuple[Group | None, Answer]
+Served: TypeAlias = tuple[Group | None, list[Answer]]
+"""The answers to as many requests as could be served in one go, and at least to the first."""
+Requests: TypeAlias = Sequence[Request]
 
 
-def _classic(group: ClassicGroup, request: Request, now_ms: int, settings: Settings) -> Routed:
+def _classic(group: ClassicGroup, requests: Requests, now_ms: int, settings: Settings) -> Served:
     draft = Draft(group, now_ms, settings)
-    answer = classic.REQUESTS[type(request)](draft, request)
-    return draft.group(), answer
+    run = takewhile(lambda each: type(each) is not ConsumerHeartbeat, requests)
+    answers: list[Answer] = [classic.ask(draft, each) for each in run]
+    parked = {n: answer.ask for n, answer in enumerate(answers) if isinstance(answer, Parked)}
+    if parked:
+        _answer_the_freed(draft, parked, answers)
+        due_ms = draft.next_due()
+        answers = [a._replace(deadline_ms=due_ms) if isinstance(a, Parked) else a for a in answers]
+    return draft.group(), answers
 
 
-def _new_classic(_: None, request: Request, now_ms: int, settings: Settings) -> Routed:
+def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: list[Answer]) -> None:
+    """Nobody would wake those who were parked and freed in one step."""
+    while freed := [n for n, ask in parked.items() if not draft.is_parked(classic.asker(ask))]:
+        for n in freed:
+            answers[n] = answer = classic.ask(draft, parked.pop(n))
+            if isinstance(answer, Parked):
+                parked[n] = answer.ask
+
+
+def _new_classic(_: None, requests: Requests, now_ms: int, settings: Settings) -> Served:
     fresh = ClassicGroup(changed_at_ms=now_ms)
-    after, answer = _classic(fresh, request, now_ms, settings)
-    return (None if after is fresh else after), answer
+    after, answers = _classic(fresh, requests, now_ms, settings)
+    return (None if after is fresh else after), answers
+
+
+def _one(serve: Callable[[Any, Any, int, Settings], Routed]) -> Callable[..., Served]:
+    def serve_one(group: Any, requests: Requests, now_ms: int, settings: Settings) -> Served:
+        after, answer = serve(group, requests[0], now_ms, settings)
+        return after, [answer]
+
+    return serve_one
 
 
 def _consumer(
@@ -143,21 +195,21 @@ def _classic_to_consumer(
     """An empty group may become one of the other kind; its epochs go on."""
     if group.is_empty and isinstance(request, Join):
         fresh = ClassicGroup(generation=group.epoch, changed_at_ms=now_ms)
-        after, answer = _classic(fresh, request, now_ms, settings)
-        return (group if after is fresh else after), answer
+        after, answers = _classic(fresh, [request], now_ms, settings)
+        return (group if after is fresh else after), answers[0]
     draft = ConsumerDraft(group, now_ms, settings)
     answer = consumer_classic.REQUESTS[type(request)](draft, request)
     refused = isinstance(request, Join) and answer.error
     return (group if refused else draft.group()), answer
 
 
-ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, Settings], Routed]] = {
+ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, Settings], Served]] = {
     (type(None), False): _new_classic,
     (ClassicGroup, False): _classic,
-    (ConsumerGroup, False): _classic_to_consumer,
-    (type(None), True): _new_consumer,
-    (ClassicGroup, True): _upgrade,
-    (ConsumerGroup, True): _consumer,
+    (ConsumerGroup, False): _one(_classic_to_consumer),
+    (type(None), True): _one(_new_consumer),
+    (ClassicGroup, True): _one(_upgrade),
+    (ConsumerGroup, True): _one(_consumer),
 }
 
 
@@ -169,13 +221,12 @@ def _settled(group: G, now_ms: int, settings: Settings) -> G | ClassicGroup:
 
 def _answered(before: Group | None, after: Group | None) -> frozenset[str]:
     """Who waited and need not. The member that asks may be among them: it may wait elsewhere."""
-    if not isinstance(before, ClassicGroup):
+    if before is after or not isinstance(before, ClassicGroup):
         return frozenset()
     still = after.members if isinstance(after, ClassicGroup) else {}
     free = set()
     for member_id, member in before.members.items():
-        if member.is_parked:
-            now = still.get(member_id)
-            if now is None or not now.is_parked:
-                free.add(member.waiter)
+        now = still.get(member_id)
+        if now is not member and member.is_parked and (now is None or not now.is_parked):
+            free.add(member.waiter)
     return frozenset(free - {""})

@@ -8,10 +8,21 @@ from .packing import Corrupt
 from .step import Group
 
 
+class Packer:
+    """Packs the states of one group, one after the other. From one to the next few members change,
+    and only these are packed again."""
+
+    def __init__(self) -> None:
+        self._packed = classic_stored.Packed()
+
+    def pack(self, group: Group) -> bytes:
+        if isinstance(group, ClassicGroup):
+            return classic_stored.pack(group, self._packed)
+        return consumer_stored.pack(group)
+
+
 def pack(group: Group) -> bytes:
-    if isinstance(group, ClassicGroup):
-        return classic_stored.pack(group)
-    return consumer_stored.pack(group)
+    return Packer().pack(group)
 
 
 def unpack(data: bytes) -> Group:

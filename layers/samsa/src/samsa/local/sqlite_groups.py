@@ -2,9 +2,13 @@
 
 Every call is one statement or one transaction, in the event loop as the ledger's calls are; with
 `fsync` they run in a thread, because they wait for the disk.
+
+While its process is alone with the ledger (`ownership.py`), nobody else can change a group: the
+version that was stored or read last is the one that is there. Who has let others in is never alone
+again, so that what was remembered before is never asked for after.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from samsa.local.database import Database, store_call
@@ -37,6 +41,7 @@ OFFSETS = """
     SELECT topic, partition, offset, leader_epoch, metadata, committed_at, expires_at FROM offsets
     WHERE group_id = ? AND (expires_at = 0 OR expires_at > ?) ORDER BY topic, partition"""
 FOR_EVER = 2**63 - 1
+REMEMBERED = 100_000
 
 
 class _Overtaken(Exception):
@@ -44,8 +49,22 @@ class _Overtaken(Exception):
 
 
 class SqliteGroups(Database):
-    def __init__(self, path: str, fsync: bool = False) -> None:
+    def __init__(
+        self, path: str, fsync: bool = False, alone: Callable[[], bool] = lambda: False
+    ) -> None:
         super().__init__(path, SCHEMA, fsync)
+        self._alone = alone
+        self._versions: dict[str, int] = {}
+        """Of groups that were stored or read while alone."""
+
+    def is_current(self, group_id: str, version: int) -> bool:
+        return self._versions.get(group_id) == version and self._alone()
+
+    def _remember(self, group_id: str, version: int) -> None:
+        if self._alone():
+            if len(self._versions) >= REMEMBERED:
+                self._versions.clear()
+            self._versions[group_id] = version
 
     def _group(self, group_id: str, known: int = 0) -> GroupItem | None:
         row = self._db.execute(GROUP, (known, group_id)).fetchone()
@@ -53,10 +72,20 @@ class SqliteGroups(Database):
 
     @store_call
     def group(self, group_id: str, known: int = 0) -> GroupItem | None:
-        return self._group(group_id, known)
+        found = self._group(group_id, known)
+        if found:
+            self._remember(group_id, found.version)
+        return found
 
     @store_call
     def put_group(self, group_id: str, item: GroupItem, after: int) -> bool:
+        self._versions.pop(group_id, None)
+        stored = self._put(group_id, item, after)
+        if stored:
+            self._remember(group_id, item.version)
+        return stored
+
+    def _put(self, group_id: str, item: GroupItem, after: int) -> bool:
         if after == 0:
             done = self._db.execute(
                 "INSERT OR IGNORE INTO groups VALUES (?,?,?)", (group_id, *item)
@@ -70,6 +99,7 @@ class SqliteGroups(Database):
 
     @store_call
     def delete_group(self, group_id: str, version: int) -> bool:
+        self._versions.pop(group_id, None)
         with self._write() as execute:
             item = self._group(group_id)
             if (item.version if item else 0) != version:

@@ -51,7 +51,7 @@ async def open_ledger_to_read(url: str) -> Ledger:
 def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
     """Beside the ledger, which is open already."""
     if isinstance(ledger, SqliteLedger):
-        return SqliteGroups(urlsplit(url).path, fsync)
+        return SqliteGroups(urlsplit(url).path, fsync, lambda: ledger.noted.alone)
     from samsa.aws.dynamodb import DynamoLedger
     from samsa.aws.dynamodb_groups import DynamoGroups
 
