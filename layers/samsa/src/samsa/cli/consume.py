@@ -16,6 +16,13 @@ from .options import add_bootstrap
 from .topics import EARLIEST, LATEST, offsets_at
 
 LAST_BY_NAME = 12
+EXAMPLES = """
+examples:
+  samsa consume orders                          all of it, and then whatever comes; Ctrl-C ends it
+  samsa consume orders --until-end --json       with offsets, keys, headers and times
+  samsa consume orders --partition 3 --from 1200 --count 10
+  samsa consume orders --from latest
+"""
 
 
 def add_to(commands: Any) -> None:
@@ -23,8 +30,10 @@ def add_to(commands: Any) -> None:
         "consume",
         help="print a topic's records",
         description="Print records, one line each, from the beginning; then wait for more.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("topic")
+    parser.add_argument("topic", help="its name")
     parser.add_argument("--partition", type=int, metavar="N", help="only this one (all)")
     parser.add_argument(
         "--from", dest="start", default="earliest", metavar="WHERE",

@@ -18,7 +18,7 @@ Asked: TypeAlias = tuple[str, list[int] | None]
 
 
 def add_arguments(reset: argparse.ArgumentParser) -> None:
-    reset.add_argument("group")
+    reset.add_argument("group", help="its name")
     which = reset.add_mutually_exclusive_group(required=True)
     which.add_argument(
         "--topic", action="append", type=_topic, metavar="NAME[:N,N]", dest="topics",

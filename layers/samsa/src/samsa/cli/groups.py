@@ -18,6 +18,15 @@ RESET = """
 Set the offsets from which a group goes on. The group must have no members. Without --execute this
 only shows what would be done.
 """
+GROUPS_EXAMPLES = """
+examples:
+  samsa groups list
+  samsa groups describe billing
+  samsa groups reset-offsets billing --topic orders --to-earliest     shows; --execute does it
+  samsa groups delete billing
+
+samsa groups ACTION --help says more about each.
+"""
 EXAMPLES = """
 examples:
   samsa groups reset-offsets billing --topic orders --to-earliest
@@ -28,14 +37,25 @@ examples:
 
 
 def add_to(commands: Any) -> None:
-    groups = commands.add_parser("groups", help="list, describe, reset and delete consumer groups")
+    groups = commands.add_parser(
+        "groups",
+        help="list, describe, reset and delete consumer groups",
+        description="Consumer groups: who reads what, how far they have come, and from where they "
+        "go on.",
+        epilog=GROUPS_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     actions = groups.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="one line per group: name, state, protocol")
+    listing = actions.add_parser(
+        "list",
+        help="one line per group: name, state, protocol",
+        description="One line per group: its name, its state, its protocol (classic, consumer).",
+    )
     listing.set_defaults(run=list_all)
     describe = actions.add_parser(
         "describe", help="a group's members, offsets and lag", description=DESCRIBE
     )
-    describe.add_argument("group")
+    describe.add_argument("group", help="its name")
     describe.set_defaults(run=group_lag.describe_one)
     reset = actions.add_parser(
         "reset-offsets",
@@ -46,8 +66,13 @@ def add_to(commands: Any) -> None:
     )
     group_reset.add_arguments(reset)
     reset.set_defaults(run=group_reset.reset_offsets)
-    delete = actions.add_parser("delete", help="delete groups without members, and their offsets")
-    delete.add_argument("group", nargs="+")
+    delete = actions.add_parser(
+        "delete",
+        help="delete groups without members, and their offsets",
+        description="Delete groups and the offsets that they have committed. A group with members "
+        "is refused: stop its consumers first.",
+    )
+    delete.add_argument("group", nargs="+", help="one or more names")
     delete.set_defaults(run=delete_some)
     for action in (listing, describe, reset, delete):
         add_bootstrap(action)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from samsa.cli.options import port
+from samsa.cli.options import add_logs, port
 from samsa.cli.up import _explain, _fail, _positive, _run, _seconds
 from samsa.server.logs import set_up
 
@@ -56,24 +56,23 @@ def add_to(commands: Any) -> None:
     )
     _add_limits(command.add_argument_group("limits", "API Gateway's own, shorter for a test"))
     _add_chaos(command.add_argument_group("chaos"))
-    logs = command.add_argument_group("logs")
-    logs.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
-    logs.add_argument("--log-format", choices=("text", "json"), default="text")
+    add_logs(command)
     command.set_defaults(run=run)
 
 
 def _add_limits(group: Any) -> None:
-    group.add_argument("--integration-timeout", metavar="S", type=_seconds, default=29.0)
-    group.add_argument("--function-timeout", metavar="S", type=_seconds, default=30.0)
-    group.add_argument("--idle-timeout", metavar="S", type=_seconds, default=600.0)
-    group.add_argument("--life", metavar="S", type=_seconds, default=7200.0)
-    group.add_argument("--requests-per-second", metavar="N", type=_positive, default=10_000)
-    group.add_argument("--request-burst", metavar="N", type=_positive, default=5_000)
-    group.add_argument("--connections-per-second", metavar="N", type=_positive, default=500)
-    group.add_argument(
-        "--environments", metavar="N", type=_positive, default=16,
-        help="function processes at most (%(default)s)",
-    )  # fmt: skip
+    def limit(name: str, metavar: str, kind: Any, default: float, what: str) -> None:
+        text = f"{what} (%(default)s)"
+        group.add_argument(name, metavar=metavar, type=kind, default=default, help=text)
+
+    limit("--integration-timeout", "S", _seconds, 29.0, "how long an answer is waited for")
+    limit("--function-timeout", "S", _seconds, 30.0, "after which a function is ended")
+    limit("--idle-timeout", "S", _seconds, 600.0, "after which a silent connection is closed")
+    limit("--life", "S", _seconds, 7200.0, "after which any connection is closed")
+    limit("--requests-per-second", "N", _positive, 10_000, "messages in, of all connections")
+    limit("--request-burst", "N", _positive, 5_000, "that may come at once")
+    limit("--connections-per-second", "N", _positive, 500, "new ones")
+    limit("--environments", "N", _positive, 16, "function processes at most")
 
 
 def _add_chaos(group: Any) -> None:
@@ -89,7 +88,10 @@ def _add_chaos(group: Any) -> None:
         "--chaos-delay", metavar="S", type=_duration, default=0.0,
         help="delay invocations by up to so much, which reorders them",
     )  # fmt: skip
-    group.add_argument("--chaos-seed", metavar="N", type=int, default=0)
+    group.add_argument(
+        "--chaos-seed", metavar="N", type=int, default=0,
+        help="the same chances in the same order (%(default)s)",
+    )  # fmt: skip
 
 
 def run(given: argparse.Namespace) -> int:

@@ -25,6 +25,18 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]"), port(number)
 
 
+def add_logs(parser: argparse.ArgumentParser) -> None:
+    logs = parser.add_argument_group("logs")
+    logs.add_argument(
+        "--log-level", choices=("debug", "info", "warning", "error"), default="info",
+        help="from which weight on (%(default)s)",
+    )  # fmt: skip
+    logs.add_argument(
+        "--log-format", choices=("text", "json"), default="text",
+        help="for people or for programs (%(default)s)",
+    )  # fmt: skip
+
+
 def add_bootstrap(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bootstrap",

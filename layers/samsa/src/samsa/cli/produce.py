@@ -16,6 +16,12 @@ from .options import add_bootstrap
 
 LINES_AT_ONCE = 500
 LAST_BY_NAME = 12
+EXAMPLES = """
+examples:
+  echo hello | samsa produce greetings
+  samsa produce orders < orders.jsonl                        a record for each line
+  echo 'en:hello' | samsa produce greetings --key-separator :
+"""
 
 
 def add_to(commands: Any) -> None:
@@ -23,10 +29,12 @@ def add_to(commands: Any) -> None:
         "produce",
         help="write lines from standard input to a topic",
         description="Write each line of standard input as one record.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("topic")
+    parser.add_argument("topic", help="made if it is not there, where the broker allows it")
     parser.add_argument(
-        "--partition", type=int, metavar="N", help="by the key's hash, or 0 without a key"
+        "--partition", type=int, metavar="N", help="which (by the key's hash, or 0 without a key)"
     )
     parser.add_argument(
         "--key-separator", metavar="TEXT", help="a line is KEY TEXT VALUE; for example ':'"

@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import Any
 
-from samsa.cli.options import address
+from samsa.cli.options import add_logs, address
 from samsa.cli.up import _fail, _run
 from samsa.server.logs import event, set_up
 
@@ -57,9 +57,7 @@ def add_to(commands: Any) -> None:
     signing.add_argument("--profile", metavar="NAME", help="of your AWS configuration")
     signing.add_argument("--region", metavar="NAME", help="if the URL does not name it")
     signing.add_argument("--no-sign", action="store_true", help="for a local API Gateway")
-    logs = shim.add_argument_group("logs")
-    logs.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
-    logs.add_argument("--log-format", choices=("text", "json"), default="text")
+    add_logs(shim)
     shim.set_defaults(run=run)
 
 

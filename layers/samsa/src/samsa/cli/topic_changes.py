@@ -21,8 +21,8 @@ examples:
 """
 DELETE_EXAMPLES = """
 examples:
-  samsa topics delete-records orders --all                      of every partition
-  samsa topics delete-records orders --partition 2 --before 500 offsets 0 to 499 of partition 2
+  samsa topics delete-records orders --all                        of every partition
+  samsa topics delete-records orders --partition 2 --before 500   offsets 0 to 499 of partition 2
 """
 
 
@@ -34,10 +34,12 @@ def _add_alter(actions: Any) -> argparse.ArgumentParser:
     alter: argparse.ArgumentParser = actions.add_parser(
         "alter",
         help="set or delete configs of a topic",
+        description="Set configs of a topic, or let the broker's defaults hold again. Every "
+        "process honours it within a second.",
         epilog=ALTER_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    alter.add_argument("name")
+    alter.add_argument("name", help="of the topic")
     alter.add_argument(
         "--config", action="append", default=[], metavar="NAME=VALUE", type=config_pair,
         help="set it; may be repeated",
@@ -57,7 +59,7 @@ def _add_widen(actions: Any) -> argparse.ArgumentParser:
         description="Give a topic more partitions. Records stay where they are, "
         "so keys may find another partition than before.",
     )
-    widen.add_argument("name")
+    widen.add_argument("name", help="of the topic")
     widen.add_argument("total", type=int, help="how many it shall have in all")
     widen.set_defaults(run=add_partitions)
     return widen
@@ -67,10 +69,12 @@ def _add_delete(actions: Any) -> argparse.ArgumentParser:
     delete: argparse.ArgumentParser = actions.add_parser(
         "delete-records",
         help="delete records from the start of a topic's partitions",
+        description="Delete the oldest records of a topic. Offsets stay as they are: the log "
+        "starts later.",
         epilog=DELETE_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    delete.add_argument("name")
+    delete.add_argument("name", help="of the topic")
     delete.add_argument("--partition", type=int, metavar="N", help="of this one (all of them)")
     how_far = delete.add_mutually_exclusive_group(required=True)
     how_far.add_argument("--before", type=int, metavar="OFFSET", help="the first offset that stays")

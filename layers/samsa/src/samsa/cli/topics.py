@@ -12,28 +12,61 @@ from .options import add_bootstrap, config_pair
 
 LATEST, EARLIEST = -1, -2
 OF_TOPIC = 1
+NAME = "of the topic"
+EXAMPLES = """
+examples:
+  samsa topics list
+  samsa topics create orders --partitions 12 --config retention.ms=3600000
+  samsa topics describe orders
+  samsa topics alter orders --config retention.ms=86400000
+  samsa topics delete orders --bootstrap kafka.example.com:9092
+
+samsa topics ACTION --help says more about each.
+"""
 
 
 def add_to(commands: Any) -> None:
-    topics = commands.add_parser("topics", help="list, create, describe, change, delete")
+    topics = commands.add_parser(
+        "topics",
+        help="list, create, describe, change, delete",
+        description="Topics of a broker: list, create, describe, change and delete them.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     actions = topics.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="one line per topic")
+    listing = actions.add_parser(
+        "list", help="one line per topic", description="One line per topic: name, partitions, id."
+    )
     listing.set_defaults(run=list_all)
-    create = actions.add_parser("create", help="make a topic")
-    create.add_argument("name")
-    create.add_argument("--partitions", type=int, default=-1, metavar="N", help="broker's default")
+    create = actions.add_parser(
+        "create",
+        help="make a topic",
+        description="Make a topic. A producer that names one makes it too, unless the broker was "
+        "started with --no-auto-create-topics.",
+    )
+    create.add_argument("name", help=NAME)
+    create.add_argument(
+        "--partitions", type=int, default=-1, metavar="N", help="how many (the broker's default)"
+    )
     create.add_argument(
         "--config", action="append", default=[], metavar="NAME=VALUE", type=config_pair,
         help="for example retention.ms=3600000; may be repeated",
     )  # fmt: skip
     create.set_defaults(run=create_one)
     describe = actions.add_parser(
-        "describe", help="a topic's partitions, where they start and end, and its own configs"
+        "describe",
+        help="a topic's partitions, where they start and end, and its own configs",
+        description="A line per partition: its first offset, the one after its last, and how many "
+        "offsets lie between; then the configs that were set for this topic.",
     )
-    describe.add_argument("name")
+    describe.add_argument("name", help=NAME)
     describe.set_defaults(run=describe_one)
-    delete = actions.add_parser("delete", help="delete a topic and all that is in it")
-    delete.add_argument("name")
+    delete = actions.add_parser(
+        "delete",
+        help="delete a topic and all that is in it",
+        description="Delete a topic and all that is in it, at once and without asking.",
+    )
+    delete.add_argument("name", help=NAME)
     delete.set_defaults(run=delete_one)
     for action in (listing, create, describe, delete, *topic_changes.add_to(actions)):
         add_bootstrap(action)

@@ -18,7 +18,7 @@ from samsa.server.listener import ServerLimits
 from samsa.server.logs import set_up
 
 from . import up_http
-from .options import address, port
+from .options import add_logs, address, port
 
 EXAMPLES = """
 examples:
@@ -72,12 +72,22 @@ def add_to(commands: Any) -> None:
     )
     up_http.add_to(up)
     limits = up.add_argument_group("limits")
-    limits.add_argument("--max-connections", metavar="N", type=_positive, default=2000)
-    limits.add_argument("--max-frame-bytes", metavar="N", type=_positive, default=100 * 1024 * 1024)
     limits.add_argument(
-        "--max-request-memory", metavar="BYTES", type=_positive, default=512 * 1024 * 1024
-    )
-    limits.add_argument("--idle-timeout", metavar="SECONDS", type=_seconds, default=600.0)
+        "--max-connections", metavar="N", type=_positive, default=2000,
+        help="clients at a time; one more is refused (%(default)s)",
+    )  # fmt: skip
+    limits.add_argument(
+        "--max-frame-bytes", metavar="N", type=_positive, default=100 * 1024 * 1024,
+        help="of one request; a larger one ends its connection (%(default)s)",
+    )  # fmt: skip
+    limits.add_argument(
+        "--max-request-memory", metavar="BYTES", type=_positive, default=512 * 1024 * 1024,
+        help="of all requests at a time; others wait (%(default)s)",
+    )  # fmt: skip
+    limits.add_argument(
+        "--idle-timeout", metavar="SECONDS", type=_seconds, default=600.0,
+        help="after which a silent client is let go (%(default)s)",
+    )  # fmt: skip
     limits.add_argument(
         "--upkeep-interval", metavar="SECONDS", type=_seconds, default=300.0,
         help="how often retention looks (%(default)s)",
@@ -91,9 +101,7 @@ def add_to(commands: Any) -> None:
         "--offsets-retention-minutes", metavar="MINUTES", type=_positive, default=7 * 24 * 60,
         help="how long an empty group keeps its offsets (%(default)s)",
     )  # fmt: skip
-    logs = up.add_argument_group("logs")
-    logs.add_argument("--log-level", choices=("debug", "info", "warning", "error"), default="info")
-    logs.add_argument("--log-format", choices=("text", "json"), default="text")
+    add_logs(up)
     up.set_defaults(run=run)
 
 
