@@ -2,13 +2,13 @@
 real S3 server, because presigned URLs are worth nothing where nobody checks them."""
 
 from collections.abc import Iterator
-from uuid import uuid4
 
 import pytest
 from bundle.given_gateway import Cluster, serving_pushes
 from functional.conftest import ACCESS_KEY, BUCKET, SECRET_KEY, make_bucket
 from functional.servers.dynamodb_local import dynamodb_local
 from functional.servers.versitygw import versitygw
+from support.chain import places
 
 
 @pytest.fixture(scope="session")
@@ -31,14 +31,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]
 
 @pytest.fixture
 def environment(stores: tuple[str, str]) -> dict[str, str]:
-    """What a function is told: a table and a folder of its own."""
-    dynamodb, s3 = stores
-    name = f"gateway-{uuid4()}"
-    return {
-        "SAMSA_LEDGER": f"dynamodb://{name}?region=us-east-1&endpoint={dynamodb}",
-        "SAMSA_OBJECTS": f"s3://{BUCKET}/{name}?region=us-east-1&endpoint={s3}",
-        "SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS": "1",
-    }
+    return places(stores, BUCKET)
 
 
 @pytest.fixture

@@ -1,51 +1,27 @@
 """The whole chain: Kafka clients, shim, local API Gateway, the function in processes that freeze,
 DynamoDB Local and a real S3 server."""
 
-import json
 import os
-import re
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from functional.servers.processes import running
-from support.broker import SAMSA
+from support.chain import Chain, a_chain
 
 from samsa.aws.connections import ConnectionsApi, Gone
-from samsa.shim import dial
 
 SECONDS = 60
 
 
-class Chain(NamedTuple):
-    bootstrap: str
-    api: str
-
-    def stats(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.api}/_local/stats", timeout=10) as answer:
-            found: dict[str, Any] = json.load(answer)
-        return found
-
-
 @pytest.fixture
 def chain(environment: dict[str, str], tmp_path: Path) -> Iterator[Chain]:
-    log = tmp_path / "local-api.log"
-    command = [str(SAMSA), "local-api", "--port", "0", "--log-level", "warning"]
-    command += ["--ledger", environment["SAMSA_LEDGER"], "--objects", environment["SAMSA_OBJECTS"]]
-
-    def listening() -> str | None:
-        found = re.search(r"listening on (\S+)", log.read_text())
-        return found[1] if found else None
-
-    with running(command, log, listening) as url, dial(url, sign=False) as bootstrap:
-        api = url.replace("ws://", "http://").rpartition("/")[0]
-        yield Chain(bootstrap, api)
+    with a_chain(tmp_path, environment) as running:
+        yield running
 
 
 @pytest.fixture
@@ -116,7 +92,7 @@ def test_large_values_pass_by_the_function(chain: Chain, topic: str):
 
 async def test_who_is_not_there_is_gone(chain: Chain):
     """moto does not know the 410, so that it is asked of the local API Gateway."""
-    connections = ConnectionsApi(f"{chain.api}/local", "us-east-1")
+    connections = ConnectionsApi(f"{chain.root}/local", "us-east-1")
     with pytest.raises(Gone):
         await connections.post("bm9ib2R5", "1 ping 0")
     await connections.close()

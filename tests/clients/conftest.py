@@ -1,19 +1,35 @@
 import itertools
+import os
 import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
+from bundle.gateway_fixtures import stores
 from clients.adapters.confluent import Confluent
 from clients.client import Client
 from clients.probe import is_ready
 from clients.registry import Clients
-from support.broker import Broker, a_broker
+from functional.conftest import BUCKET
+from support.broker import RUNNING, Broker, a_broker
+from support.chain import a_chain, places
 from support.waiting import eventually
 
+__all__ = ["stores"]
 
-@pytest.fixture(scope="session")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with a_broker(tmp_path_factory.mktemp("broker")) as running:
+
+@pytest.fixture(scope="session", params=["samsa-up", "chain"])
+def broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
+    """One process, and the serverless bundle: every client is to find the same broker in both."""
+    folder = tmp_path_factory.mktemp("broker")
+    if request.param == "chain":
+        if RUNNING in os.environ:
+            pytest.skip(f"{RUNNING} names the one broker to be tested")
+        with a_chain(folder, places(request.getfixturevalue("stores"), BUCKET)) as running:
+            yield running
+        return
+    with a_broker(folder) as running:
         yield running
 
 

@@ -1,5 +1,7 @@
 """A group seen from outside, by hand: who is in it, and how far it has come."""
 
+from typing import Any
+
 from server.members import committed
 from server.peer import Peer
 from support.broker import Broker
@@ -16,11 +18,21 @@ Held = dict[str, set[int]]
 class Watch:
     def __init__(self, broker: Broker, group: str) -> None:
         self.group = group
+        self._broker = broker
         self._peer = Peer(broker.address)
+
+    def _ask(self, key: ApiKey, version: int, row: Any) -> Any:
+        """Whoever was cut off raises, and has a new connection when it looks again."""
+        try:
+            return self._peer.ask(key, version, row)
+        except (OSError, EOFError):
+            self._peer.close()
+            self._peer = Peer(self._broker.address)
+            raise
 
     def state(self) -> tuple[str, Held]:
         row = consumer_group_describe.REQUEST(group_ids=[self.group])
-        (seen,) = self._peer.ask(ApiKey.CONSUMER_GROUP_DESCRIBE, 1, row).groups
+        (seen,) = self._ask(ApiKey.CONSUMER_GROUP_DESCRIBE, 1, row).groups
         if seen.error_code == ErrorCode.NONE:
             return seen.group_state, {
                 member.member_id: {
@@ -31,7 +43,7 @@ class Watch:
                 for member in seen.members
             }
         row = describe_groups.REQUEST(groups=[self.group])
-        (seen,) = self._peer.ask(ApiKey.DESCRIBE_GROUPS, 5, row).groups
+        (seen,) = self._ask(ApiKey.DESCRIBE_GROUPS, 5, row).groups
         return seen.group_state, {
             member.member_id: {
                 number for _, number in read_assignment(bytes(member.member_assignment))

@@ -1,81 +1,36 @@
-"""Consumer groups by each client, on its defaults and in each of its ways to share partitions."""
+"""Consumer groups by each client, on its defaults and in each of its ways to share partitions.
+
+Through the chain the groups of all kinds are told their story at once: most of it is waiting, and a
+cluster that scales to thousands should not mind eighteen groups.
+"""
 
 from collections.abc import Callable, Iterator
-from itertools import count
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
-from clients.adapters.confluent import Confluent
-from clients.client import Record
-from clients.group_watch import Watch
-from clients.members import KINDS, Kind, Member, Place
+from clients.group_stories import (
+    PARTITIONS,
+    Group,
+    a_killed_member_is_replaced,
+    members_share_and_take_over,
+    one_reads_everything_and_the_next_goes_on,
+)
+from clients.members import KINDS
 from clients.samples import SAMPLES
 from support.broker import Broker
-from support.waiting import eventually
 
-PARTITIONS = 6
-SOON, LATER = 20.0, 45.0
 CLASSIC = [name for name, kind in KINDS.items() if not kind.next_generation]
-
-
-class Group:
-    """A topic with a group that reads it; members are of one kind."""
-
-    def __init__(self, broker: Broker, topic: str, kind: Kind, log: Path) -> None:
-        self.broker = broker
-        self.topic = topic
-        self.name = f"group-of-{topic}"
-        self.kind = kind
-        self.log = log
-        self.members: list[Member] = []
-        self.watch = Watch(broker, self.name)
-        self.written: set[Place] = set()
-        self._values = count()
-
-    def join(self, members: int = 1, *settings: str) -> list[Member]:
-        joined = [
-            self.kind.start(
-                self.broker.bootstrap, self.name, self.topic, self.log, *filter(None, settings)
-            )
-            for _ in range(members)
-        ]
-        self.members += joined
-        return joined
-
-    def write(self, each: int) -> set[Place]:
-        """So many records in every partition; where they are."""
-        producer = Confluent(self.broker.bootstrap)
-        places = set()
-        for partition in range(PARTITIONS):
-            records = [Record(None, b"%d" % next(self._values)) for _ in range(each)]
-            offsets = producer.produce(self.topic, records, partition=partition)
-            places |= {(partition, offset) for offset in offsets}
-        self.written |= places
-        return places
-
-    def seen(self) -> set[Place]:
-        return {place for member in self.members for place in member.seen}
-
-    def is_shared(self, members: int, within: float = SOON) -> bool:
-        return self._eventually(lambda: self.watch.shared_by(members, PARTITIONS), within)
-
-    def has_seen(self, places: set[Place], within: float = SOON) -> bool:
-        return self._eventually(lambda: places <= self.seen(), within)
-
-    def _eventually(self, ask: Callable[[], bool], within: float) -> bool:
-        return eventually(ask, within) or self._fail()
-
-    def _fail(self) -> NoReturn:
-        state, said = self.watch.state(), self.log.read_text()[-2000:]
-        seen = [len(member.seen) for member in self.members]
-        pytest.fail(f"the group is {state}; its members saw {seen} records and said:\n{said}")
-
-    def end(self) -> None:
-        for member in self.members:
-            if member.runs:
-                member.kill()
-        self.watch.close()
+AT_ONCE = 6
+PATIENCE = 4.0
+STORIES = {
+    one_reads_everything_and_the_next_goes_on: list(KINDS),
+    members_share_and_take_over: list(KINDS),
+    a_killed_member_is_replaced: CLASSIC,
+}
+samsa_up = pytest.mark.parametrize("broker", ["samsa-up"], indirect=True)
+chain = pytest.mark.parametrize("broker", ["chain"], indirect=True)
 
 
 @pytest.fixture
@@ -83,51 +38,43 @@ def group(
     broker: Broker, new_topic: Callable[..., str], name: str, tmp_path: Path
 ) -> Iterator[Group]:
     group = Group(broker, new_topic(PARTITIONS), KINDS[name], tmp_path / "members.log")
-    yield group
-    group.end()
+    with closing(group):
+        yield group
 
 
+@samsa_up
 @pytest.mark.parametrize("name", KINDS)
 def test_a_member_reads_everything_and_the_next_goes_on_from_there(group: Group):
-    first = group.write(5)
-    (member,) = group.join()
-    assert group.has_seen(first)
-    member.leave()
-    assert sorted(member.seen) == sorted(first)
-    assert {p: offset for (_, p), offset in group.watch.offsets().items()} == dict.fromkeys(
-        range(PARTITIONS), 5
-    )
-    second = group.write(2)
-    (follower,) = group.join()
-    assert group.has_seen(second)
-    follower.leave()
-    assert sorted(follower.seen) == sorted(second)
+    one_reads_everything_and_the_next_goes_on(group)
 
 
+@samsa_up
 @pytest.mark.parametrize("name", KINDS)
 def test_members_share_the_partitions_and_take_over_from_who_leaves(group: Group):
-    first, *_ = group.join(3)
-    assert group.is_shared(3)
-    assert group.has_seen(group.write(3))
-    everything = [place for member in group.members for place in member.seen]
-    assert len(everything) == len(set(everything)), "a record was read twice"
-    assert all(member.seen for member in group.members)
-    first.leave()
-    assert group.is_shared(2)
-    assert group.has_seen(group.write(3))
+    members_share_and_take_over(group)
 
 
+@samsa_up
 @pytest.mark.parametrize("name", CLASSIC)
 def test_a_killed_members_partitions_are_read_by_the_others(group: Group):
-    group.join(2, group.kind.session)
-    assert group.is_shared(2)
-    assert group.has_seen(group.write(2))
-    group.members[0].kill()
-    written = group.write(3)
-    assert group.is_shared(1, LATER)
-    assert group.has_seen(written)
-    assert set(group.members[1].seen) >= written
-    assert group.seen() == group.written
+    a_killed_member_is_replaced(group)
+
+
+@chain
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+def test_groups_of_every_kind_at_once(
+    broker: Broker, new_topic: Callable[..., str], tmp_path: Path, story: Callable[[Group], None]
+):
+    def live(name: str, topic: str) -> None:
+        group = Group(broker, topic, KINDS[name], tmp_path / f"{name}.log", PATIENCE)
+        with closing(group):
+            story(group)
+
+    topics = {name: new_topic(PARTITIONS) for name in STORIES[story]}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        lives = {name: pool.submit(live, name, topic) for name, topic in topics.items()}
+    failed = {name: life.exception() for name, life in lives.items() if life.exception()}
+    assert not failed
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,31 @@
 """Groups through deaths: the broker is killed in the middle of a rebalance and comes back, a member
-is killed too. Everything that was acknowledged is seen at least once, and commits never go back."""
+is killed too. Everything that was acknowledged is seen at least once, and commits never go back.
+
+In the bundle there is no broker to kill. There every function dies in the middle of what it does,
+and every connection breaks, while the groups of all clients rebalance."""
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
 from clients.adapters.confluent import Confluent
 from clients.client import Record
+from clients.group_stories import PARTITIONS as SHARED
+from clients.group_stories import Group
 from clients.group_watch import Watch
 from clients.members import KINDS, Kind, Member, Place
 from confluent_kafka import Producer
 from server.process import Samsa
+from support.broker import Broker
+from support.chain import Chain
 from support.waiting import eventually
 
 TOPIC, GROUP, PARTITIONS = "letters", "family", 4
 SOON, LATER = 30.0, 90.0
+PATIENCE = 6.0
 SURVIVORS = (
     "confluent",
     "confluent-cooperative",
@@ -65,8 +73,10 @@ class Writer:
 class Commits:
     """Looks at the group's offsets all the time, and takes note of each that goes back."""
 
-    def __init__(self, samsa: Samsa) -> None:
-        self._samsa = samsa
+    def __init__(self, broker: Callable[[], Broker], group: str, every_s: float = 0.05) -> None:
+        self._broker = broker
+        self._group = group
+        self._every_s = every_s
         self.went_back: list[tuple[object, int, int]] = []
         self.last: dict[tuple[str, int], int] = {}
         self._stop = threading.Event()
@@ -80,9 +90,9 @@ class Commits:
                 self._look()
 
     def _look(self) -> None:
-        watch = Watch(self._samsa.broker, GROUP)
+        watch = Watch(self._broker(), self._group)
         try:
-            while not self._stop.wait(0.05):
+            while not self._stop.wait(self._every_s):
                 for where, offset in watch.offsets().items():
                     before = self.last.get(where, 0)
                     if offset < before:
@@ -127,7 +137,7 @@ def test_a_group_survives_its_broker_and_a_member(samsa: Samsa, name: str, tmp_p
 
     Confluent(samsa.broker.bootstrap).create_topic(TOPIC, PARTITIONS, {})
     Confluent(samsa.broker.bootstrap).produce(TOPIC, [Record(None, b"first")], partition=0)
-    writer, commits = Writer(samsa.broker.bootstrap), Commits(samsa)
+    writer, commits = Writer(samsa.broker.bootstrap), Commits(lambda: samsa.broker, GROUP)
     try:
         join()
         join()
@@ -158,3 +168,35 @@ def test_a_group_survives_its_broker_and_a_member(samsa: Samsa, name: str, tmp_p
                 member.kill()
     assert commits.last, "nothing was committed"
     assert commits.went_back == []
+
+
+@pytest.mark.parametrize("broker", ["chain"], indirect=True)
+def test_groups_survive_the_functions_their_connections_and_a_member(
+    broker: Chain, new_topic: Callable[..., str], tmp_path: Path
+):
+    with ExitStack() as open_ones:
+        groups = [
+            open_ones.enter_context(
+                closing(Group(broker, new_topic(SHARED), KINDS[name], tmp_path / name, PATIENCE))
+            )
+            for name in SURVIVORS
+        ]
+        commits = [Commits(lambda: broker, group.name, every_s=1.0) for group in groups]
+        open_ones.callback(lambda: [each.stop() for each in commits])
+        for group in groups:
+            group.join(1, group.kind.session)
+        assert all(group.is_shared(1) and group.has_seen(group.write(2)) for group in groups)
+        for group in groups:
+            group.join(1, group.kind.session)
+        time.sleep(0.4)
+        broker.chaos(kill_all=True, drop_all=True)
+        assert all(group.is_shared(2) and group.has_seen(group.write(2)) for group in groups)
+        classic = [group for group in groups if not group.kind.next_generation]
+        for group in classic:
+            group.members[0].kill()
+        assert all(group.is_shared(1) and group.has_seen(group.write(2)) for group in classic)
+        for group in groups:
+            assert group.written <= group.seen()
+            group.members[1].leave()
+        assert all(eventually(lambda each=each: each.last, SOON) for each in commits)
+    assert [each.went_back for each in commits] == [[] for _ in commits]

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+RUNNING = "SAMSA_TEST_BOOTSTRAP"
 ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
 SAMSA = Path(sys.executable).with_name("samsa")
 START_SECONDS = 30
@@ -35,7 +36,7 @@ class Broker:
 @contextmanager
 def a_broker(folder: Path, *options: str) -> Iterator[Broker]:
     """The broker of SAMSA_TEST_BOOTSTRAP, else a `samsa up` that lives as long as the block."""
-    running = os.environ.get("SAMSA_TEST_BOOTSTRAP")
+    running = os.environ.get(RUNNING)
     if running:
         yield Broker(running, ours=False)
         return

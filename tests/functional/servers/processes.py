@@ -1,5 +1,6 @@
 """Servers that are processes of their own: started, waited for, ended."""
 
+import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,9 +13,14 @@ T = TypeVar("T")
 
 
 @contextmanager
-def running(command: list[str], log: Path, ready: Callable[[], T | None]) -> Iterator[T]:
+def running(
+    command: list[str], log: Path, ready: Callable[[], T | None], **variables: str
+) -> Iterator[T]:
+    """`variables` are of its environment, beside ours."""
     with log.open("w") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **variables}
+        )
     try:
         yield wait_until(ready, process, log)
     finally:

@@ -1,0 +1,74 @@
+"""The serverless bundle as a broker for tests: shim, local API Gateway, functions in processes that
+freeze, DynamoDB Local and a real S3 server."""
+
+import json
+import re
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from functional.servers.processes import running
+from support.broker import SAMSA, Broker
+
+Environment = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Chain(Broker):
+    root: str = ""
+    """Where the local API Gateway answers HTTP."""
+
+    def stats(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.root}/_local/stats", timeout=30) as answer:
+            found: dict[str, Any] = json.load(answer)
+        return found
+
+    def chaos(self, **asked: Any) -> None:
+        data = json.dumps(asked).encode()
+        urllib.request.urlopen(f"{self.root}/_local/chaos", data, timeout=30).close()
+
+
+def places(stores: tuple[str, str], bucket: str) -> Environment:
+    """What a function is told: a table and a folder of its own in DynamoDB and S3."""
+    dynamodb, s3 = stores
+    name = f"gateway-{uuid4()}"
+    return {
+        "SAMSA_LEDGER": f"dynamodb://{name}?region=us-east-1&endpoint={dynamodb}",
+        "SAMSA_OBJECTS": f"s3://{bucket}/{name}?region=us-east-1&endpoint={s3}",
+        # As `samsa up` has it, where Kafka would have an empty group wait for 3 s.
+        "SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
+    }
+
+
+@contextmanager
+def a_chain(folder: Path, environment: Environment, *options: str) -> Iterator[Chain]:
+    """Options are those of `samsa local-api`."""
+    with local_api(folder, environment, *options) as url, shim(folder, url) as bootstrap:
+        yield Chain(bootstrap, root=url.replace("ws://", "http://").rpartition("/")[0])
+
+
+@contextmanager
+def local_api(folder: Path, environment: Environment, *options: str) -> Iterator[str]:
+    command = [str(SAMSA), "local-api", "--port", "0", "--log-level", "warning", *options]
+    command += ["--ledger", environment["SAMSA_LEDGER"], "--objects", environment["SAMSA_OBJECTS"]]
+    log = folder / "local-api.log"
+    # Functions find in theirs what it has in its environment.
+    with running(command, log, lambda: _found(r"listening on (\S+)", log), **environment) as url:
+        yield url
+
+
+@contextmanager
+def shim(folder: Path, url: str) -> Iterator[str]:
+    command = [str(SAMSA), "shim", "--url", url, "--no-sign", "--listen", "127.0.0.1:0"]
+    log = folder / "shim.log"
+    with running(command, log, lambda: _found(r"Kafka clients reach .* at (\S+)", log)) as where:
+        yield where
+
+
+def _found(pattern: str, log: Path) -> str | None:
+    found = re.search(pattern, log.read_text())
+    return found[1] if found else None
