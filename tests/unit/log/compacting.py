@@ -1,23 +1,14 @@
 """Keyed batches, and what compaction leaves of them, as records."""
 
-from collections.abc import Generator, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
 
 from samsa.log.compact_batch import Sieve, clean, keys_of
 from samsa.log.compact_slice import Cleaned, clean_all
 from samsa.records import Record, build, headers, read_header, records
+from samsa.records.spans import at_once
 
-T = TypeVar("T")
 HOUR = 3_600_000
 TIME = 1_700_000_000_000
-
-
-def finish(steps: Generator[None, None, T]) -> T:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value
 
 
 def keyed(base: int, *pairs: tuple[bytes | None, bytes | None], **options: int) -> bytes:
@@ -29,7 +20,7 @@ def keyed(base: int, *pairs: tuple[bytes | None, bytes | None], **options: int) 
 def newest_in(*batches: bytes) -> dict[bytes, int]:
     found: dict[bytes, int] = {}
     for batch in batches:
-        found |= finish(keys_of(read_header(batch), batch))
+        found |= at_once(keys_of(read_header(batch), batch))
     return found
 
 
@@ -38,11 +29,11 @@ def a_sieve(newest: Mapping[bytes, int], end: int = 10**9, **rest: object) -> Si
 
 
 def cleaned(batch: bytes, sieve: Sieve) -> bytes | None:
-    return finish(clean(read_header(batch), batch, sieve))
+    return at_once(clean(read_header(batch), batch, sieve))
 
 
 def cleaned_all(batches: Iterable[bytes], sieve: Sieve) -> Cleaned:
-    return finish(clean_all(list(batches), sieve))
+    return at_once(clean_all(list(batches), sieve))
 
 
 def all_records(data: bytes) -> list[Record]:

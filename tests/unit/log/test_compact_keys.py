@@ -2,9 +2,10 @@
 
 import tracemalloc
 
-from unit.log.compacting import finish, keyed
+from unit.log.compacting import keyed
 
 from samsa.log.compact_keys import BYTES_PER_KEY, KeyMap
+from samsa.records.spans import at_once
 
 ROOMY = 10**6
 
@@ -18,21 +19,21 @@ def a_log(batches: int, records: int = 4) -> list[bytes]:
 
 def test_every_key_has_its_newest_offset():
     keys = KeyMap(ROOMY, 0)
-    finish(keys.add([keyed(0, (b"a", b"1"), (b"b", b"2")), keyed(2, (b"a", None))], below=3))
+    at_once(keys.add([keyed(0, (b"a", b"1"), (b"b", b"2")), keyed(2, (b"a", None))], below=3))
     assert keys.newest == {b"a": 2, b"b": 1}
     assert keys.end == 3
 
 
 def test_what_was_cleaned_before_and_what_is_too_new_is_not_in_it():
     keys = KeyMap(ROOMY, 4)
-    finish(keys.add([b"".join(a_log(4))], below=12))
+    at_once(keys.add([b"".join(a_log(4))], below=12))
     assert sorted(keys.newest.values()) == list(range(4, 12))
     assert (keys.start, keys.end) == (4, 12)
 
 
 def test_a_full_map_ends_at_a_batch():
     keys = KeyMap(10 * BYTES_PER_KEY, 0)
-    finish(keys.add(a_log(5), below=20))
+    at_once(keys.add(a_log(5), below=20))
     assert keys.full
     assert keys.end == 12
     assert sorted(keys.newest.values()) == list(range(12))
@@ -40,13 +41,13 @@ def test_a_full_map_ends_at_a_batch():
 
 def test_the_same_keys_again_need_no_room():
     keys = KeyMap(10 * BYTES_PER_KEY, 0)
-    finish(keys.add([keyed(n, (b"a", b"v")) for n in range(100)], below=100))
+    at_once(keys.add([keyed(n, (b"a", b"v")) for n in range(100)], below=100))
     assert (keys.newest, keys.end) == ({b"a": 99}, 100)
 
 
 def test_one_batch_is_always_taken():
     keys = KeyMap(1, 0)
-    finish(keys.add(a_log(2, records=50), below=100))
+    at_once(keys.add(a_log(2, records=50), below=100))
     assert keys.end == 50
 
 
@@ -59,7 +60,7 @@ def test_a_map_takes_no_more_memory_than_it_may():
     tracemalloc.start()
     try:
         keys = KeyMap(most, 0)
-        finish(keys.add(pieces, below=10**9))
+        at_once(keys.add(pieces, below=10**9))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -21,10 +21,16 @@ from samsa.records.errors import CorruptBatch, InvalidRecord, RecordError, Unsup
 from samsa.records.legacy import is_legacy, to_batch
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.produce import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+from samsa.wire.messages.produce import (
+    PARTITION_RESPONSE,
+    RECORD_ERROR,
+    RESPONSE,
+    TOPIC_RESPONSE,
+)
 
 from .broker import Broker, Context, Later, handles
 from .catalog import partition_of
+from .compacted import WithoutKeys, check_keys
 from .configs import Refused, number
 from .internal import refuse_internal
 from .resolve import topic_of
@@ -113,6 +119,8 @@ def _begin(
     try:
         partition = _partition(request, topic, entry.index)
         batch = _batch(entry.records, topic, context, broker)
+        if topic.configs:
+            check_keys(topic, entry.index, *batch, broker.rules.max_decompressed_bytes)
         if appended_at != PRODUCERS_TIME:
             batch = batch._replace(header=stamp(batch.data, 0, appended_at))
         return broker.log.append(partition, batch)
@@ -189,6 +197,10 @@ def _partition_response(one: Pending) -> Any:
             # other start it begins a new epoch.
             log_start_offset=0 if outcome.code is ErrorCode.UNKNOWN_PRODUCER_ID else -1,
             error_message=outcome.message,
+            record_errors=[
+                RECORD_ERROR(batch_index=at, batch_index_error_message=why)
+                for at, why in _refused_records(outcome)
+            ],
         )
     return PARTITION_RESPONSE(
         index=one.number,
@@ -196,6 +208,10 @@ def _partition_response(one: Pending) -> Any:
         log_append_time_ms=one.appended_at,
         log_start_offset=outcome.log_start,
     )
+
+
+def _refused_records(refused: Refused) -> list[tuple[int, str]]:
+    return refused.records if isinstance(refused, WithoutKeys) else []
 
 
 def _result(result: "asyncio.Future[Outcome] | Refused") -> Outcome | Refused:

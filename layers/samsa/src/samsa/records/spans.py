@@ -36,6 +36,16 @@ class Sifted(NamedTuple):
     """How many of them have no value."""
 
 
+def at_once(steps: Steps[T]) -> T:
+    """All of it, without a stop."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: T = done.value
+            return found
+
+
 def digest(key: bytes) -> bytes:
     return blake2b(key, digest_size=LONGEST_KEY + 1).digest()
 

@@ -1,0 +1,57 @@
+"""Compacted topics: what their configs ask for, and what may be written to them.
+
+Only such a topic's batches are looked into on the way in: a record without a key could never be
+compacted, and Kafka refuses it there.
+"""
+
+from samsa.log.compact_plan import Compaction
+from samsa.ports import Topic
+from samsa.records.compression import decompress
+from samsa.records.header import HEADER_SIZE, BatchHeader
+from samsa.records.parse import parse
+from samsa.records.spans import at_once, sift
+from samsa.wire.errors import ErrorCode
+
+from .configs import Refused, number
+from .topic_configs import TOPIC_CONFIGS
+
+ACTIVE_MS = 60_000
+"""How long records stay as they are if their topic does not ask for less with segment.ms."""
+
+
+class WithoutKeys(Refused):
+    def __init__(self, topic: Topic, partition: int, found: list[int]) -> None:
+        super().__init__(ErrorCode.INVALID_RECORD, "One or more records have been rejected")
+        why = "Compacted topic cannot accept message without key in topic partition"
+        self.records = [(index, f"{why} {topic.name}-{partition}") for index in found]
+
+
+def is_compacted(topic: Topic) -> bool:
+    return "compact" in topic.configs.get("cleanup.policy", "")
+
+
+def compaction_of(topic: Topic, active_ms: int = ACTIVE_MS) -> Compaction | None:
+    """None where there is nothing to compact."""
+    if not is_compacted(topic):
+        return None
+    ratio = "min.cleanable.dirty.ratio"
+    return Compaction(
+        dirty_ratio=float(topic.configs.get(ratio) or TOPIC_CONFIGS[ratio].default),
+        tombstones_ms=number(topic, "delete.retention.ms"),
+        min_lag_ms=number(topic, "min.compaction.lag.ms"),
+        max_lag_ms=number(topic, "max.compaction.lag.ms"),
+        active_ms=min(active_ms, number(topic, "segment.ms")),
+    )
+
+
+def check_keys(
+    topic: Topic, partition: int, header: BatchHeader, data: memoryview, limit: int
+) -> None:
+    """Raises WithoutKeys; and RecordError for records that are none."""
+    if not is_compacted(topic):
+        return
+    plain = decompress(header.codec, data[HEADER_SIZE:], limit)
+    keyed = at_once(sift(header, plain, {}, tombstones_too=False))
+    if keyed.count < header.count:
+        found = [n for n, record in enumerate(parse(header, plain)) if record.key is None]
+        raise WithoutKeys(topic, partition, found)
