@@ -1,0 +1,191 @@
+"""What a stream tells Spark: where it starts, how far a batch goes, and what is lost."""
+
+import pickle
+from typing import Any
+
+import pytest
+from pipeline.given import Given, a_batch
+from pyspark.sql.datasource import InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows
+
+from pyspark_samsa.errors import DataLoss, UnknownTopic
+from pyspark_samsa.limits import shares
+from pyspark_samsa.options import read_options
+from pyspark_samsa.stream import SamsaStreamReader
+
+ALL = ReadAllAvailable()
+
+
+def stream(log: Given, **options: Any) -> SamsaStreamReader:
+    given = {**log.options, "startingOffsets": "earliest", **options}
+    return SamsaStreamReader(read_options(given, streaming=True))
+
+
+def rows(stream: SamsaStreamReader, splits: list[InputPartition]) -> list[tuple[int, int]]:
+    again = pickle.loads(pickle.dumps(stream))  # as it reaches an executor
+    return sorted(
+        (row["partition"], row["offset"])
+        for split in splits
+        for batch in again.read(split)
+        for row in batch.to_pylist()
+    )
+
+
+def of(name: str, *offsets: int) -> dict[str, dict[str, int]]:
+    return {name: {str(number): offset for number, offset in enumerate(offsets)}}
+
+
+@pytest.fixture
+def name(local_log: Given) -> str:
+    """Two partitions with six and two records, each a slot of its own."""
+    name = local_log.topic(2)
+    local_log.fill({(name, 0): [a_batch(b"x" * 100)] * 6, (name, 1): [a_batch(b"y" * 100)] * 2})
+    return name
+
+
+def test_a_batch_is_what_lies_between_two_offsets(local_log: Given, name: str):
+    reading = stream(local_log, subscribe=name)
+    assert reading.initialOffset() == of(name, 0, 0)
+    assert reading.latestOffset(of(name, 0, 0), ALL) == of(name, 6, 2)
+    assert reading.reportLatestOffset() == of(name, 6, 2)
+    found = reading.partitions(of(name, 1, 1), of(name, 3, 2))
+    assert rows(reading, list(found)) == [(0, 1), (0, 2), (1, 1)]
+    assert list(reading.partitions(of(name, 6, 2), of(name, 6, 2))) == []
+    reading.stop()
+
+
+def test_a_stream_starts_at_the_end_unless_told_otherwise(local_log: Given, name: str):
+    assert stream(local_log, subscribe=name, startingOffsets="latest").initialOffset() == of(
+        name, 6, 2
+    )
+
+
+def test_nothing_new_is_the_same_offset(local_log: Given, name: str):
+    reading = stream(local_log, subscribe=name)
+    assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 6, 2)
+
+
+@pytest.mark.parametrize(
+    ("limit", "end"), [(1, (0, 1)), (2, (1, 1)), (5, (3, 2)), (8, (6, 2)), (100, (6, 2))]
+)
+def test_a_limit_of_rows_is_kept(local_log: Given, name: str, limit: int, end: tuple[int, int]):
+    reading = stream(local_log, subscribe=name)
+    assert reading.latestOffset(of(name, 0, 0), ReadMaxRows(limit)) == of(name, *end)
+
+
+def test_shares_add_up_to_the_limit_and_leave_nothing_for_nobody():
+    assert shares({"a": 100, "b": 1, "c": 50}, 41) == {"b": 1, "c": 20, "a": 20}
+    assert sum(shares(dict.fromkeys(range(10), 7), 33).values()) == 33
+    assert shares({"a": 2, "b": 3}, 100) == {"a": 2, "b": 3}
+
+
+def test_a_limit_of_bytes_is_kept_and_some_progress_made(local_log: Given, name: str):
+    reading = stream(local_log, subscribe=name)
+    slot = sum(run.length for split in reading.partitions({}, of(name, 1, 0)) for run in split.runs)
+    assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(4 * slot)) == of(name, 2, 2)
+    assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(100 * slot)) == of(name, 6, 2)
+    assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(1)) == of(name, 1, 0)
+
+
+def test_the_options_set_the_limit(local_log: Given, name: str):
+    assert stream(local_log, subscribe=name).getDefaultReadLimit() == ALL
+    by_rows = stream(local_log, subscribe=name, maxOffsetsPerTrigger="7")
+    assert by_rows.getDefaultReadLimit() == ReadMaxRows(7)
+    by_bytes = stream(local_log, subscribe=name, maxBytesPerTrigger="9")
+    assert by_bytes.getDefaultReadLimit() == ReadMaxBytes(9)
+
+
+def test_available_now_ends_where_the_log_ended_then(local_log: Given, name: str):
+    reading = stream(local_log, subscribe=name)
+    reading.prepareForTriggerAvailableNow()
+    local_log.append(name, 0, a_batch(b"later"))
+    local_log.grow(name, 3)
+    local_log.append(name, 2, a_batch(b"later"))
+    assert reading.latestOffset(of(name, 0, 0), ReadMaxRows(5)) == of(name, 3, 2)
+    assert reading.latestOffset(of(name, 3, 2), ReadMaxRows(5)) == of(name, 6, 2)
+    assert reading.latestOffset(of(name, 6, 2), ReadMaxRows(5)) == of(name, 6, 2)
+
+
+def test_a_new_partition_is_read_from_its_beginning(local_log: Given, name: str):
+    reading = stream(local_log, subscribe=name)
+    reading.latestOffset(of(name, 0, 0), ALL)
+    local_log.grow(name, 3)
+    local_log.append(name, 2, a_batch(b"a", b"b"))
+    assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 6, 2, 2)
+    found = reading.partitions(of(name, 6, 2), of(name, 6, 2, 2))
+    assert rows(reading, list(found)) == [(2, 0), (2, 1)]
+
+
+def test_a_topic_that_a_pattern_finds_later_is_read_from_its_beginning(local_log: Given):
+    first = local_log.topic(name="later-a")
+    reading = stream(local_log, subscribePattern="later-.*", startingOffsets="latest")
+    assert reading.initialOffset() == of(first, 0)
+    second = local_log.topic(name="later-b")
+    local_log.append(second, 0, a_batch(b"x"))
+    end = reading.latestOffset(of(first, 0), ALL)
+    assert end == {**of(first, 0), **of(second, 1)}
+    assert rows(reading, list(reading.partitions(of(first, 0), end))) == [(0, 0)]
+
+
+def test_a_stream_of_a_topic_that_is_not_there_does_not_start(local_log: Given):
+    with pytest.raises(UnknownTopic):
+        stream(local_log, subscribe="nowhere").initialOffset()
+
+
+def test_fenced_slots_are_no_loss_and_no_rows(local_log: Given, name: str):
+    local_log.fence(name, 0, 4)
+    reading = stream(local_log, subscribe=name)
+    assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 10, 2)
+    assert list(reading.partitions(of(name, 6, 2), of(name, 10, 2))) == []
+    assert reading.latestOffset(of(name, 6, 2), ReadMaxBytes(10)) == of(name, 10, 2)
+
+
+def test_what_was_trimmed_before_it_was_read_is_a_loss(local_log: Given, name: str):
+    local_log.trim(name, 0, 4)
+    with pytest.raises(DataLoss, match=r"\[1, 4\) were deleted before they were read"):
+        stream(local_log, subscribe=name).latestOffset(of(name, 1, 0), ALL)
+    reading = stream(local_log, subscribe=name, failOnDataLoss="false")
+    end = reading.latestOffset(of(name, 1, 2), ALL)
+    assert rows(reading, list(reading.partitions(of(name, 1, 2), end))) == [(0, 4), (0, 5)]
+
+
+def test_a_batch_of_a_query_that_was_stopped_is_planned_without_a_look_before(
+    local_log: Given, name: str
+):
+    reading = stream(local_log, subscribe=name)
+    found = reading.partitions(of(name, 2, 0), of(name, 4, 1))
+    assert rows(reading, list(found)) == [(0, 2), (0, 3), (1, 0)]
+
+
+def test_a_topic_that_is_deleted_is_a_loss(local_log: Given, name: str):
+    other = local_log.topic()
+    local_log.append(other, 0, a_batch(b"x"))
+    begin = {**of(name, 0, 0), **of(other, 0)}
+    strict = stream(local_log, subscribe=f"{name},{other}")
+    lenient = stream(local_log, subscribe=f"{name},{other}", failOnDataLoss="false")
+    for reading in (strict, lenient):
+        reading.latestOffset(begin, ALL)
+    local_log.delete(name)
+    with pytest.raises(DataLoss, match="the topic was deleted"):
+        strict.latestOffset(begin, ALL)
+    end = lenient.latestOffset(begin, ALL)
+    assert end == of(other, 1)
+    assert rows(lenient, list(lenient.partitions(begin, end))) == [(0, 0)]
+
+
+def test_a_topic_that_is_made_again_is_a_loss_and_then_read_from_its_beginning(
+    local_log: Given, name: str
+):
+    begin = of(name, 6, 2)
+    strict = stream(local_log, subscribe=name)
+    lenient = stream(local_log, subscribe=name, failOnDataLoss="false")
+    for reading in (strict, lenient):
+        reading.latestOffset(begin, ALL)
+    local_log.delete(name)
+    local_log.topic(2, name)
+    local_log.append(name, 0, a_batch(b"new", b"newer"))
+    with pytest.raises(DataLoss, match="made again"):
+        strict.latestOffset(begin, ALL)
+    end = lenient.latestOffset(begin, ALL)
+    assert end == of(name, 2, 0)
+    assert rows(lenient, list(lenient.partitions(begin, end))) == [(0, 0), (0, 1)]
