@@ -2,7 +2,7 @@
 start always has the newest of every key, and nothing that was never written."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hypothesis import given as for_all
 from hypothesis import strategies as st
@@ -13,6 +13,7 @@ from samsa.log.compact import CLEANED, Compactor
 from samsa.log.compact_keys import BYTES_PER_KEY
 from samsa.log.compact_plan import Compaction
 from samsa.log.layout import Batch
+from samsa.log.stores import Limits
 from samsa.records import Codec, Record, build, headers, read_header, records
 
 TOMBSTONES_MS = 1_000
@@ -56,8 +57,8 @@ class Changelog:
     async def compact(self, keys: int, later: int) -> None:
         """As many rounds as there are, for as many keys at a time."""
         self.given.clock.now += later
-        stores, reader = self.given.stores, self.given.log.reader
-        compactor = Compactor(stores, reader, keys * BYTES_PER_KEY)
+        stores = replace(self.given.stores, limits=Limits(key_map_bytes=keys * BYTES_PER_KEY))
+        compactor = Compactor(stores, self.given.log.reader)
         while done := await compactor.compact(PARTITION, RULES):
             assert done.finished
             await self.check()

@@ -87,3 +87,8 @@ def test_small_extents_are_rewritten_together():
 def test_large_extents_are_rewritten_alone():
     log = [extent(0, GROUP_BYTES), extent(10, 5), extent(20, GROUP_BYTES - 5), extent(30, 1)]
     assert [[one.base for one in group] for group in groups(log)] == [[0], [10, 20], [30]]
+
+
+def test_a_group_spans_no_more_offsets_than_an_extent_may():
+    log = [extent(0, offsets=2**30), extent(2**30, offsets=2**30), extent(2**31)]
+    assert [len(group) for group in groups(log)] == [1, 2]

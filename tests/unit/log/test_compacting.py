@@ -1,15 +1,16 @@
 """Compaction of a log in its stores: rounds, what ends them, and what others see."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator
 
 import pytest
 from unit.log.compacting import HOUR, TIME, all_records, keyed
 from unit.log.given import PARTITION, Given, a_log
 
-from samsa.log.compact import CLEANED, Compacted, Compactor
+from samsa.log.compact import CLEANED, Compacted
 from samsa.log.compact_keys import BYTES_PER_KEY
 from samsa.log.compact_plan import Compaction
 from samsa.log.layout import Batch
+from samsa.log.segments import is_segment_key
 from samsa.ports import Buffer, Extent
 from samsa.records import Codec, Record, headers, read_header
 
@@ -17,8 +18,8 @@ EAGER = Compaction(dirty_ratio=0, active_ms=0, tombstones_ms=HOUR)
 Pair = tuple[bytes | None, bytes | None]
 
 
-async def a_changelog() -> Given:
-    given = await a_log()
+async def a_changelog(**limits: int) -> Given:
+    given = await a_log(**limits)
     given.clock.now = TIME
     return given
 
@@ -31,13 +32,9 @@ async def put(given: Given, *pairs: Pair, **options: int) -> int:
     return outcome.offset
 
 
-def a_compactor(given: Given, map_bytes: int = 10**6) -> Compactor:
-    return Compactor(given.stores, given.log.reader, map_bytes)
-
-
 async def compact(given: Given, rules: Compaction = EAGER) -> Compacted | None:
     given.clock.now += 1
-    return await a_compactor(given).compact(PARTITION, rules)
+    return await given.log.compactor.compact(PARTITION, rules)
 
 
 async def read_all(given: Given, offset: int = 0) -> list[Record]:
@@ -143,14 +140,12 @@ async def test_whatever_waited_too_long_is_cleaned_however_little_it_is():
 
 @pytest.mark.parametrize("keys", [1, 3, 10, 1_000])
 async def test_however_small_the_map_the_rounds_reach_the_same(keys):
-    given = await a_changelog()
+    given = await a_changelog(key_map_bytes=keys * BYTES_PER_KEY)
     for n in range(40):
         await put(given, *((b"k%d" % (n * 7 % 19 + m), b"%d" % n) for m in range(3)))
     before = await state_of(given)
-    compactor = a_compactor(given, keys * BYTES_PER_KEY)
-    given.clock.now += 1
     rounds = 0
-    while await compactor.compact(PARTITION, EAGER):
+    while await compact(given):
         rounds += 1
     assert rounds == (1 if keys == 1_000 else rounds)
     assert await state_of(given) == before
@@ -242,24 +237,24 @@ async def test_of_two_janitors_one_ends_its_round(monkeypatch):
     for n in range(10):
         await put(given, (b"a", b"%d" % n))
     other = given.another()
-    real = given.objects.put_if_absent
+    real = given.objects.put_stream
     others: list[Compacted | None] = []
 
-    async def put_after_the_other(key: str, parts: Sequence[Buffer]) -> bool:
-        if not others:
-            others.append(None)
-            others.append(await a_compactor(other).compact(PARTITION, EAGER))
-        return await real(key, parts)
+    async def put_after_the_other(key: str, parts: AsyncIterator[Buffer]) -> None:
+        monkeypatch.undo()
+        others.append(await compact(other))
+        await real(key, parts)
 
-    monkeypatch.setattr(given.objects, "put_if_absent", put_after_the_other)
+    monkeypatch.setattr(given.objects, "put_stream", put_after_the_other)
     done = await compact(given)
-    assert others[1].finished
+    assert others[0].finished
     assert not done.finished
     assert [record.value for record in await read_all(given)] == [b"9"]
-    # What lost is still announced: it will be swept.
-    (lost,) = [g for g in await given.ledger.graves(PARTITION, 10) if g.announced]
-    assert lost.keys[0] not in [e.key for e in await given.ledger.extents(PARTITION, 0, 10)]
-    assert await given.objects.get(lost.keys[0])
+    # What lost leaves nothing behind.
+    (grave,) = await given.ledger.graves(PARTITION, 10)
+    assert not grave.announced
+    segments = [key async for key in given.objects.list("") if is_segment_key(key)]
+    assert segments == [extent.key for extent in await given.ledger.extents(PARTITION, 0, 10)]
 
 
 async def test_what_retention_takes_meanwhile_ends_the_round(monkeypatch):

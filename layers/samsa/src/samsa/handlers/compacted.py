@@ -15,9 +15,6 @@ from samsa.wire.errors import ErrorCode
 from .configs import Refused, number
 from .topic_configs import TOPIC_CONFIGS
 
-ACTIVE_MS = 60_000
-"""How long records stay as they are if their topic does not ask for less with segment.ms."""
-
 
 class WithoutKeys(Refused):
     def __init__(self, topic: Topic, partition: int, found: list[int]) -> None:
@@ -30,8 +27,9 @@ def is_compacted(topic: Topic) -> bool:
     return "compact" in topic.configs.get("cleanup.policy", "")
 
 
-def compaction_of(topic: Topic, active_ms: int = ACTIVE_MS) -> Compaction | None:
-    """None where there is nothing to compact."""
+def compaction_of(topic: Topic, active_ms: int) -> Compaction | None:
+    """None where there is nothing to compact. What is younger than `active_ms` stays as it is, if
+    the topic's segment.ms is not less."""
     if not is_compacted(topic):
         return None
     ratio = "min.cleanable.dirty.ratio"

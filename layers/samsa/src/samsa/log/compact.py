@@ -26,7 +26,8 @@ from .compact_slice import Cleaned, clean_all
 from .extents import Range, cut, describe, join
 from .producers import ProducerState
 from .read import OutOfRange, Reader
-from .stores import Stores, slot_key
+from .segments import segment_key
+from .stores import Stores
 
 T = TypeVar("T")
 CLEANED = "compacted"
@@ -64,17 +65,10 @@ async def in_the_loop(steps: Steps[T]) -> T:
 
 
 class Compactor:
-    def __init__(
-        self,
-        stores: Stores,
-        reader: Reader,
-        map_bytes: int = 64 * 1024 * 1024,
-        run: Runs = in_the_loop,
-    ) -> None:
+    def __init__(self, stores: Stores, reader: Reader) -> None:
         self._stores = stores
         self._reader = reader
-        self._map_bytes = map_bytes
-        self._run = run
+        self.run: Runs = in_the_loop
 
     async def compact(self, partition: Partition, rules: Compaction) -> Compacted | None:
         """One round, if it is due: None if it is not."""
@@ -126,9 +120,9 @@ class Compactor:
         return first.base_timestamp if first.base_timestamp >= 0 else found.oldest.stored_at
 
     async def _note_keys(self, partition: Partition, start: int, end: int) -> KeyMap:
-        keys = KeyMap(self._map_bytes, start)
+        keys = KeyMap(self._stores.limits.key_map_bytes, start)
         async for group in self._groups(partition, start, end):
-            await self._run(keys.add(_buffers(await self._load(group)), end))
+            await self.run(keys.add(_buffers(await self._load(group)), end))
             if keys.full:
                 break
         return keys
@@ -145,29 +139,32 @@ class Compactor:
     async def _clean(self, partition: Partition, start: int, sieve: Sieve) -> Compacted:
         before = after = 0
         async for group in self._groups(partition, start, sieve.end):
-            cleaned = await self._run(clean_all(_buffers(await self._load(group)), sieve))
+            cleaned = await self.run(clean_all(_buffers(await self._load(group)), sieve))
             if not cleaned.changed:
                 continue
-            new = await self._write(partition, group, cleaned)
-            swap = self._stores.ledger.replace_extents
-            if not await self._stores.insist(swap, partition, group, [new]):
+            new = await self._replace(partition, group, cleaned)
+            if new is None:
                 return Compacted(before, after, finished=False)
             before += sum(extent.size for extent in group)
             after += new.size
         return Compacted(before, after, finished=True)
 
-    async def _write(
+    async def _replace(
         self, partition: Partition, group: Sequence[Extent], cleaned: Cleaned
-    ) -> Extent:
-        """Announced first: if nobody swaps it in, it is swept."""
-        base, end = group[0].base, group[-1].end
-        key = f"{slot_key(partition, base)}-{self._stores.nonce()}"
-        grave = Grave(key, base, base, (key,), announced=True)
-        await self._stores.insist(self._stores.ledger.announce, partition, grave)
-        await self._stores.insist(self._stores.objects.put_if_absent, key, cleaned.parts)
+    ) -> Extent | None:
+        """Announce, write, swap, as a merge does. None: somebody else was faster."""
+        stores, base, end = self._stores, group[0].base, group[-1].end
+        key = segment_key(partition, base, end, stores.nonce())
+        announced = Grave(key, base, end, (key,), stores.clock.now_ms(), announced=True)
+        await stores.ledger.announce(partition, announced)
+        await stores.objects.put_stream(key, _in_pieces(cleaned.parts))
         new = describe(key, base, cleaned.placed, max(extent.stored_at for extent in group))
         assert new.end == end, f"{partition}: [{base}, {end}) became [{base}, {new.end})"
-        return new
+        if await stores.insist(stores.ledger.replace_extents, partition, group, [new]):
+            return new
+        await stores.objects.delete([key])
+        await stores.ledger.forget_grave(partition, key)
+        return None
 
     async def _load(self, group: Sequence[Extent]) -> list[Piece]:
         """Files are opened only: they are read where the work is done."""
@@ -188,6 +185,16 @@ def _ranges(group: Sequence[Extent]) -> list[Range]:
                 ranges.append(taken)
             offset = taken.end_offset
     return ranges
+
+
+async def _in_pieces(parts: Sequence[Buffer]) -> AsyncIterator[Buffer]:
+    """A batch may be small: a piece is not."""
+    first, size = 0, 0
+    for number, part in enumerate(parts, 1):
+        size += len(part)
+        if size >= PIECE_BYTES or number == len(parts):
+            yield b"".join(parts[first:number])
+            first, size = number, 0
 
 
 def _buffers(pieces: Sequence[Piece]) -> Iterator[Buffer]:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from samsa.ports import Extent
 
+from .segments import LONGEST
+
 NEVER_MS = 2**63 - 1
 GROUP_BYTES = 32 * 1024 * 1024
 GROUP_EXTENTS = 64
@@ -82,7 +84,8 @@ def groups(extents: Iterable[Extent]) -> Iterator[Sequence[Extent]]:
     group: list[Extent] = []
     size = 0
     for extent in extents:
-        if group and (size + extent.size > GROUP_BYTES or len(group) == GROUP_EXTENTS):
+        full = size + extent.size > GROUP_BYTES or len(group) == GROUP_EXTENTS
+        if group and (full or extent.end - group[0].base >= LONGEST):
             yield group
             group, size = [], 0
         group.append(extent)

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from samsa.ports import Head, Partition, Piece, UnknownPartition
 
@@ -19,6 +21,9 @@ from .times import Times
 from .watch import Watches
 from .writer import PartitionWriter
 
+if TYPE_CHECKING:
+    from .compact import Compactor
+
 
 class Log:
     def __init__(self, stores: Stores) -> None:
@@ -33,6 +38,13 @@ class Log:
         self._stores = stores
         self._appender = Appender(stores, self.reader, self.fencer, Producers(stores, self.reader))
         self._writers: dict[Partition, PartitionWriter] = {}
+
+    @cached_property
+    def compactor(self) -> "Compactor":
+        """Imported with the first compacted topic."""
+        from .compact import Compactor
+
+        return Compactor(self._stores, self.reader)
 
     def append(self, partition: Partition, batch: Batch) -> "asyncio.Future[Outcome]":
         """Append through the partition's writer: order of calls is order in the log."""

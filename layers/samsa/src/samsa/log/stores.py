@@ -41,6 +41,8 @@ class Limits:
     """What a merge makes at most."""
     merge_after_ms: int = 60_000
     """How old an extent is before it is merged."""
+    key_map_bytes: int = 64 * 1024 * 1024
+    """What the keys of one round of compaction may take in memory."""
     building_ms: int = 3_600_000
     """How long an announced object may take before it is given up. Liveness only."""
 
