@@ -81,6 +81,12 @@ def test_what_waiting_would_save_is_said_where_it_would(samsa_cost: Shell):
     assert f"functions {total:,.2f}" in busy
 
 
+def test_the_shipped_prices_are_a_file_that_can_be_given_back(samsa_cost: Shell, tmp_path: Path):
+    file = tmp_path / "same.toml"
+    file.write_text(samsa_cost("--show-prices"))
+    assert samsa_cost("--prices", str(file)) == samsa_cost()
+
+
 def test_a_file_of_ones_own_prices_is_laid_over_ours(samsa_cost: Shell, tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text('region = "eu-central-1"\n[msk_serverless]\nper_cluster_hour = 10\n')

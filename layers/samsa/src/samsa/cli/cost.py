@@ -32,14 +32,15 @@ how to read it:
 
 what it is made of:
   How many calls a request takes is counted in tests. Prices are public list prices in one file that
-  names their pages and months; --prices lays a file of your own over it. `python -c "import
-  samsa.cost; print(samsa.cost.__path__)"` says where it is. Free tiers, discounts, taxes and people
-  are not counted.
+  names their pages and months, and what is assumed of machines and latencies: --show-prices prints
+  it, and --prices lays a file of your own over it. Free tiers, discounts, taxes and people are not
+  counted.
 
 examples:
   samsa cost --messages-per-second 50 --size 500 --producers 5 --consumers 5
   samsa cost --messages-per-second 5000 --linger-ms 500 --batch-bytes 1000000
   samsa cost --table                      from nobody connected to 100,000 messages a second
+  samsa cost --show-prices                then --prices my.toml, with only what differs
   samsa cost --json | jq '.bills[] | {name, total}'
 """
 
@@ -79,18 +80,22 @@ def add_to(commands: Any) -> None:
         help="consumers are outside of AWS, and not in its region",
     )
     shown = cost.add_argument_group("what is shown")
-    shown.add_argument(
-        "--prices", metavar="FILE", help="TOML with what differs from samsa/cost/prices.toml"
-    )
+    shown.add_argument("--prices", metavar="FILE", help="TOML with what differs from --show-prices")
     how = shown.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="everything, for programs")
     how.add_argument(
         "--table", action="store_true", help="totals at many rates instead of one bill, as Markdown"
     )
+    how.add_argument(
+        "--show-prices", action="store_true", help="the file of prices and assumptions, as shipped"
+    )
     cost.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:
+    if given.show_prices:
+        print(shipped(), end="")
+        return 0
     load, prices = load_of(given), prices_of(given.prices)
     if given.table:
         print(table(load, prices))
@@ -130,10 +135,13 @@ def load_of(given: argparse.Namespace) -> Load:
     )
 
 
+def shipped() -> str:
+    return resources.files("samsa.cost").joinpath("prices.toml").read_text("utf-8")
+
+
 def prices_of(path: str | None) -> Prices:
     """Raises ClientError: the file cannot be used."""
-    text = resources.files("samsa.cost").joinpath("prices.toml").read_text("utf-8")
-    ours = tomllib.loads(text)
+    ours = tomllib.loads(shipped())
     if path is None:
         return Prices(ours)
     try:

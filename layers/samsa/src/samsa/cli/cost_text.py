@@ -88,7 +88,7 @@ def _sources(prices: Prices) -> str:
     oldest, newest = prices.oldest_and_newest
     return (
         f"Public list prices of {prices.region}, on demand, known for {oldest} to {newest}; their\n"
-        "pages are named in samsa/cost/prices.toml, and --prices FILE says otherwise."
+        "pages are named by --show-prices, and --prices FILE says otherwise."
     )
 
 

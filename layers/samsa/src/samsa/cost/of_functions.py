@@ -51,7 +51,7 @@ def functions(load: Load, prices: Prices) -> Bill:
     busy_s = sum(each.busy_s for each in used)
     beyond = [text for each in used for text in each.beyond]
     beyond += stores.too_hot(load, slots, _append(load).writes + EXPIRY.writes)
-    if act.messages / 2 > MESSAGES_IN:
+    if act.invocations > MESSAGES_IN:
         beyond.append(f"an account's {MESSAGES_IN:,} messages a second, unless raised")
     if busy_s > AT_ONCE:
         beyond.append(f"an account's {AT_ONCE:,} functions at a time, unless raised")

@@ -83,9 +83,9 @@ def _stay(load: Load, count: int) -> Act:
 
 
 def machines(count: int, prices: Prices) -> list[Line]:
-    hours = count * HOURS
-    cost = prices.cost("ec2", "per_instance_hour", hours)
-    return [Line("EC2", f"{count:,} × m7g.large", cost)]
+    each = prices.cost("ec2", "per_instance_hour", 1)
+    cost = prices.cost("ec2", "per_instance_hour", count * HOURS)
+    return [Line("EC2", f"{count:,} at ${each:g} an hour", cost)]
 
 
 def between_zones(gb: float, prices: Prices) -> Line:
