@@ -1,9 +1,12 @@
 """Compacted topics: what may be written to them, and what becomes of it."""
 
+from collections.abc import Iterator
+
 import pytest
 from server.message_sets import message_set
-from server.process import Samsa
-from server.talk import NOW, append, create, everything, values
+from server.process import Samsa, a_samsa
+from server.talk import NOW, append, create, end_of, everything, start_of, values
+from support.waiting import eventually
 
 from samsa.records.batch import read_header, seal
 from samsa.records.compression import Codec
@@ -66,3 +69,78 @@ def test_records_that_are_none_are_refused_where_they_are_looked_at(
         create(peer, new_name, cleanup_policy="compact")
         answer = append(peer, new_name, seal(read_header(good), good[61:-4]))
         assert ErrorCode(answer.error_code) is ErrorCode.CORRUPT_MESSAGE
+
+
+@pytest.fixture(scope="module")
+def tidy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Samsa]:
+    """A broker that looks after its logs all the time, their newest end included."""
+    options = ("--upkeep-interval", "0.2", "--settle-time", "0.1")
+    with a_samsa(tmp_path_factory.mktemp("tidy"), *options) as samsa:
+        yield samsa
+
+
+def test_a_compacted_topic_keeps_the_newest_of_every_key(tidy: Samsa, new_name: str) -> None:
+    with tidy.peer() as peer:
+        create(peer, new_name, cleanup_policy="compact", min_cleanable_dirty_ratio="0.01")
+        for n in range(60):
+            data = keyed((b"k%d" % (n % 5), b"v%d" % n), (b"k9", None), codec=n % 5)
+            assert append(peer, new_name, data).error_code == ErrorCode.NONE
+        assert eventually(lambda: len(everything(peer, new_name)) == 6)
+        found = everything(peer, new_name)
+        assert [(r.offset, r.key, r.value) for r in found] == [
+            *((110 + 2 * n, b"k%d" % n, b"v%d" % (55 + n)) for n in range(5)),
+            (119, b"k9", None),
+        ]
+        assert (start_of(peer, new_name), end_of(peer, new_name)) == (0, 120)
+        # Offsets go on, and what is new is compacted too.
+        assert append(peer, new_name, keyed((b"k0", b"newer"))).base_offset == 120
+        assert eventually(lambda: len(everything(peer, new_name)) == 6)
+        assert everything(peer, new_name)[-1].value == b"newer"
+
+
+def test_a_topic_that_is_not_compacted_keeps_everything(tidy: Samsa, new_name: str) -> None:
+    with tidy.peer() as peer:
+        create(peer, f"{new_name}-compacted", cleanup_policy="compact")
+        create(peer, new_name)
+        for name in (new_name, f"{new_name}-compacted"):
+            for n in range(4):
+                append(peer, name, keyed((b"a", b"%d" % n)))
+        assert eventually(lambda: len(everything(peer, f"{new_name}-compacted")) == 1)
+        assert values(everything(peer, new_name)) == [b"0", b"1", b"2", b"3"]
+
+
+def test_what_is_younger_than_its_lag_stays(tidy: Samsa, new_name: str) -> None:
+    with tidy.peer() as peer:
+        create(peer, f"{new_name}-eager", cleanup_policy="compact")
+        create(peer, new_name, cleanup_policy="compact", min_compaction_lag_ms="86400000")
+        for name in (new_name, f"{new_name}-eager"):
+            append(peer, name, keyed((b"a", b"1"), (b"a", b"2")))
+        assert eventually(lambda: len(everything(peer, f"{new_name}-eager")) == 1)
+        assert values(everything(peer, new_name)) == [b"1", b"2"]
+
+
+def test_tombstones_go_when_their_time_is_up(tidy: Samsa, new_name: str) -> None:
+    with tidy.peer() as peer:
+        create(peer, new_name, cleanup_policy="compact", min_cleanable_dirty_ratio="0",
+               delete_retention_ms="500")  # fmt: skip
+        append(peer, new_name, keyed((b"gone", b"1"), (b"stays", b"1"), (b"gone", None)))
+        seen = set()
+
+        def gone() -> bool:
+            append(peer, new_name, keyed((b"tick", b"")))
+            found = {record.key for record in everything(peer, new_name)}
+            seen.update(r.value for r in everything(peer, new_name) if r.key == b"gone")
+            return found == {b"stays", b"tick"}
+
+        assert eventually(gone)
+        assert None in seen
+
+
+def test_compact_and_delete_do_both(tidy: Samsa, new_name: str) -> None:
+    with tidy.peer() as peer:
+        create(peer, new_name, cleanup_policy="compact,delete", retention_ms="7200000")
+        old = [Record(n, NOW - 86_400_000, b"old-%d" % n, b"") for n in range(3)]
+        append(peer, new_name, build(old))
+        append(peer, new_name, keyed((b"a", b"1"), (b"a", b"2")))
+        assert eventually(lambda: values(everything(peer, new_name, offset=3)) == [b"2"])
+        assert eventually(lambda: start_of(peer, new_name) == 3)

@@ -257,6 +257,21 @@ async def test_of_two_janitors_one_ends_its_round(monkeypatch):
     assert segments == [extent.key for extent in await given.ledger.extents(PARTITION, 0, 10)]
 
 
+async def test_a_round_that_runs_out_of_time_is_done_again(monkeypatch):
+    monkeypatch.setattr("samsa.log.compact_plan.GROUP_EXTENTS", 2)
+    given = await a_changelog()
+    for n in range(10):
+        await put(given, (b"a", b"%d" % n))
+    given.clock.now += 1
+    looks = iter([False, False, True])
+    done = await given.log.compactor.compact(PARTITION, EAGER, lambda: next(looks))
+    assert not done.finished
+    assert [record.value for record in await read_all(given)] == [b"%d" % n for n in range(4, 10)]
+    assert await cleaned_to(given) == 0
+    assert (await compact(given)).finished
+    assert [record.value for record in await read_all(given)] == [b"9"]
+
+
 async def test_what_retention_takes_meanwhile_ends_the_round(monkeypatch):
     given = await a_changelog()
     for n in range(10):

@@ -13,6 +13,7 @@ from typing import Any
 from samsa import __version__
 from samsa.groups import Settings as GroupSettings
 from samsa.handlers.broker import Rules
+from samsa.log.stores import Limits
 from samsa.ports import Unavailable
 from samsa.server.listener import ServerLimits
 from samsa.server.logs import set_up
@@ -92,6 +93,10 @@ def add_to(commands: Any) -> None:
         "--upkeep-interval", metavar="SECONDS", type=_seconds, default=300.0,
         help="how often retention looks (%(default)s)",
     )  # fmt: skip
+    limits.add_argument(
+        "--settle-time", metavar="SECONDS", type=_seconds, default=60.0,
+        help="how long records stay as they came before they are merged or compacted (%(default)s)",
+    )  # fmt: skip
     groups = up.add_argument_group("consumer groups")
     groups.add_argument(
         "--group-initial-rebalance-delay-ms", metavar="MS", type=_whole, default=0,
@@ -123,6 +128,7 @@ def run(given: argparse.Namespace) -> int:
             metrics_port=given.metrics_port,
             fsync=given.fsync,
             upkeep_every_s=given.upkeep_interval,
+            log_limits=Limits(merge_after_ms=round(1000 * given.settle_time)),
             rules=_rules(given),
             limits=ServerLimits(
                 given.max_connections,

@@ -12,7 +12,7 @@ while something older may still lie below them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from samsa.ports import Buffer, Extent, FileRange, Grave, Head, Missing, Partition, Piece
@@ -42,10 +42,7 @@ class Compacted(NamedTuple):
     before: int
     after: int
     finished: bool
-    """False: somebody else changed the index meanwhile."""
-
-
-STOPPED = Compacted(0, 0, finished=False)
+    """False: somebody else changed the index meanwhile, or time was up."""
 
 
 class Runs(Protocol):
@@ -70,19 +67,30 @@ class Compactor:
         self._reader = reader
         self.run: Runs = in_the_loop
 
-    async def compact(self, partition: Partition, rules: Compaction) -> Compacted | None:
-        """One round, if it is due: None if it is not."""
+    async def compact(
+        self,
+        partition: Partition,
+        rules: Compaction,
+        out_of_time: Callable[[], bool] = lambda: False,
+    ) -> Compacted | None:
+        """One round, if it is due: None if it is not. A round that runs out of time begins again
+        the next time, with what it has cleaned already cleaned."""
         head = await self._reader.head(partition)
         cleaned = await self._stores.ledger.cursor(partition, CLEANED)
         if head.visible_end <= max(cleaned, head.log_start):
             return None
         try:
-            return await self._round(partition, head, cleaned, rules)
+            return await self._round(partition, head, cleaned, rules, out_of_time)
         except (OutOfRange, Missing):
-            return STOPPED  # retention was faster
+            return Compacted(0, 0, finished=False)  # retention was faster
 
     async def _round(
-        self, partition: Partition, head: Head, cleaned: int, rules: Compaction
+        self,
+        partition: Partition,
+        head: Head,
+        cleaned: int,
+        rules: Compaction,
+        out_of_time: Callable[[], bool],
     ) -> Compacted | None:
         found = Survey(cleaned, self._stores.clock.now_ms(), rules)
         async for extent in self._extents(partition, head.log_start, head.visible_end):
@@ -93,7 +101,7 @@ class Compactor:
         keys = await self._note_keys(partition, found.start, found.end)
         asked_for = await self._asked_for(partition, found.now_ms)
         sieve = Sieve(keys.newest, keys.end, found.now_ms, rules.tombstones_ms, asked_for)
-        done = await self._clean(partition, head.log_start, sieve)
+        done = await self._clean(partition, head.log_start, sieve, out_of_time)
         if done.finished:
             await self._stores.ledger.move_cursor(partition, CLEANED, keys.end)
         return done
@@ -136,9 +144,13 @@ class Compactor:
             for entry in ProducerState.unpack(bound.state).entries
         }
 
-    async def _clean(self, partition: Partition, start: int, sieve: Sieve) -> Compacted:
+    async def _clean(
+        self, partition: Partition, start: int, sieve: Sieve, out_of_time: Callable[[], bool]
+    ) -> Compacted:
         before = after = 0
         async for group in self._groups(partition, start, sieve.end):
+            if out_of_time():
+                return Compacted(before, after, finished=False)
             cleaned = await self.run(clean_all(_buffers(await self._load(group)), sieve))
             if not cleaned.changed:
                 continue

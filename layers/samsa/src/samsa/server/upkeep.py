@@ -1,4 +1,4 @@
-"""The server's background work: retention, and forgetting deleted topics and old offsets."""
+"""The server's background work: retention, compaction, and forgetting what was deleted."""
 
 import asyncio
 import logging
@@ -10,6 +10,8 @@ from samsa.handlers.offsets import forget_expired, forget_offsets
 from samsa.log.retain import FOR_EVER, Retention
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
 
+from .bites import Bites
+from .compacting import compact
 from .logs import event
 
 log = logging.getLogger("samsa.upkeep")
@@ -29,10 +31,12 @@ async def tend(broker: Broker) -> None:
             continue  # nobody writes to it, and it has many partitions
         rules = rules_of(topic, broker.rules)
         for index in range(topic.partitions):
+            partition = Partition(topic.id, index)
             try:
-                await broker.log.retainer.retain(Partition(topic.id, index), rules)
+                await broker.log.retainer.retain(partition, rules)
+                await compact(broker, topic, partition)
             except (Unavailable, UnknownPartition, Missing) as error:
-                event(log, logging.INFO, "retention put off", topic=topic.name, why=error)
+                event(log, logging.INFO, "upkeep put off", topic=topic.name, why=error)
             await asyncio.sleep(0)
     for topic in await broker.stores.ledger.doomed_topics():
         await forget_offsets(broker, topic)
@@ -45,6 +49,7 @@ async def tend(broker: Broker) -> None:
 
 
 async def tend_for_ever(broker: Broker, every_s: float) -> None:
+    broker.log.compactor.run = Bites()
     while True:
         try:
             await tend(broker)
