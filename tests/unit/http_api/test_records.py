@@ -1,5 +1,6 @@
 """Records by HTTP: what is written is what is read, in any encoding, from anywhere."""
 
+import asyncio
 import base64
 import json
 from typing import Any
@@ -192,6 +193,19 @@ async def test_who_reads_on_gets_every_record_once(api: Api):
         offset = page["next_offset"]
     assert found == [str(n) for n in range(10)]
     assert (page["start"], page["end"]) == (0, 10)
+
+
+async def test_who_waits_at_the_end_is_answered_by_the_next_record(api: Api, site: Site):
+    await api.topic()
+    waiting = asyncio.create_task(api.get(READ, wait_ms=20_000))
+    while not site.stores.wakeups.waiting:  # noqa: ASYNC110 - nobody tells when somebody waits
+        await asyncio.sleep(0)
+    await api.write("at last")
+    assert [each["value"]["text"] for each in (await waiting)["records"]] == ["at last"]
+    site.kafka.may_wait = (
+        False  # as in a function: the clock stands still, so it would wait for ever
+    )
+    assert (await api.get(READ, offset=1, wait_ms=20_000))["records"] == []
 
 
 async def test_max_bytes_cuts_but_one_record_always_comes(api: Api):

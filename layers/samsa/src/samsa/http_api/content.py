@@ -11,7 +11,9 @@ import re
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from .given import Given, examples
 
 BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 MARGIN = 50
@@ -29,22 +31,20 @@ class Encoding(StrEnum):
     BASE64 = "base64"
 
 
-class Text(BaseModel):
+class Text(Given):
     """UTF-8."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"text": "hello"}]})
+    model_config = examples({"text": "hello"})
     text: str
 
     def encoded(self) -> bytes:
         return self.text.encode()
 
 
-class Json(BaseModel):
+class Json(Given):
     """Any JSON value, stored without spaces."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"json": {"total": 12}}]}
-    )
+    model_config = examples({"json": {"total": 12}})
     value: Any = Field(alias="json")
 
     @field_validator("value")
@@ -58,12 +58,10 @@ class Json(BaseModel):
         return json.dumps(self.value, separators=(",", ":")).encode()
 
 
-class Base64(BaseModel):
+class Base64(Given):
     """Any bytes, in base64."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"base64": "aGVsbG8="}]}
-    )
+    model_config = examples({"base64": "aGVsbG8="})
     base64: str = Field(pattern=BASE64)
 
     def encoded(self) -> bytes:

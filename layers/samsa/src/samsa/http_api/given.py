@@ -1,8 +1,9 @@
-"""What routes take from a request's path and query, described once."""
+"""What routes take from a request: bodies to the letter, paths described once."""
 
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import Path
+from pydantic import BaseModel, ConfigDict
 
 from samsa.handlers.catalog import MAX_PARTITIONS
 from samsa.handlers.configs import MAX_NAME
@@ -24,3 +25,14 @@ Offset: TypeAlias = Annotated[
 GroupId: TypeAlias = Annotated[
     str, Path(min_length=1, description="A consumer group", examples=["billing"])
 ]
+
+
+class Given(BaseModel):
+    """A body, or a part of one: it holds what is described, as what it is described."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def examples(*given: dict[str, Any]) -> ConfigDict:
+    """For a body's `model_config`."""
+    return ConfigDict(json_schema_extra={"examples": list(given)})

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from samsa.handlers.broker import NODE_ID
 from samsa.handlers.broker_configs import DEFAULTS
@@ -13,7 +13,7 @@ from samsa.handlers.resources import ResourceType, Source
 from samsa.handlers.topic_configs import TOPIC_CONFIGS
 from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.described import refusals
-from samsa.http_api.given import TopicName
+from samsa.http_api.given import Given, TopicName, examples
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_configs, incremental_alter_configs
 
@@ -36,13 +36,8 @@ class Configs(BaseModel):
     configs: list[Config]
 
 
-class Changes(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [{"configs": {"retention.ms": "3600000", "max.message.bytes": None}}]
-        },
-    )
+class Changes(Given):
+    model_config = examples({"configs": {"retention.ms": "3600000", "max.message.bytes": None}})
     configs: dict[str, ConfigValue | None] = Field(
         description="By name; null goes back to the default", min_length=1
     )

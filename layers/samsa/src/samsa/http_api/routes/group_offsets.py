@@ -3,11 +3,11 @@
 from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, INT64_MAX, GroupId
+from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, GroupId, examples
 from samsa.http_api.lag import EARLIEST, LAST_BY_NAME, LATEST, Where, committed, offsets_at
 from samsa.http_api.problems import Failed
 from samsa.wire.apis import ApiKey
@@ -18,44 +18,35 @@ router = APIRouter(tags=["groups"])
 Number: TypeAlias = Annotated[int, Field(ge=0, le=INT32_MAX)]
 
 
-class ToOffset(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class ToOffset(Given):
     offset: int = Field(ge=0, le=INT64_MAX, description="This offset")
 
 
-class ToTime(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class ToTime(Given):
     timestamp: int = Field(
         ge=0, le=INT64_MAX, description="The first record from then on; milliseconds since 1970"
     )
 
 
-class Shift(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class Shift(Given):
     shift: int = Field(
         ge=-INT64_MAX, le=INT64_MAX, description="So many on, or back if it is negative"
     )
 
 
-class Chosen(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class Chosen(Given):
     topic: str = Field(examples=["orders"])
     partitions: list[Number] | None = Field(
         default=None, min_length=1, description="All, if left out"
     )
 
 
-class Reset(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"to": "earliest", "topics": [{"topic": "orders"}]},
-                {"to": {"offset": 1}, "topics": [{"topic": "orders", "partitions": [0]}]},
-                {"to": {"timestamp": 1767225600000}},
-                {"to": {"shift": -10}, "dry_run": True},
-            ]
-        },
+class Reset(Given):
+    model_config = examples(
+        {"to": "earliest", "topics": [{"topic": "orders"}]},
+        {"to": {"offset": 1}, "topics": [{"topic": "orders", "partitions": [0]}]},
+        {"to": {"timestamp": 1767225600000}},
+        {"to": {"shift": -10}, "dry_run": True},
     )
     to: Literal["earliest", "latest"] | ToOffset | ToTime | Shift
     topics: list[Chosen] | None = Field(

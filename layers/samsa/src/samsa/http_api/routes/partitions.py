@@ -4,11 +4,11 @@ import asyncio
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, INT64_MAX, PartitionNumber, TopicName
+from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, PartitionNumber, TopicName, examples
 from samsa.ports import Partition
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import create_partitions, delete_records
@@ -33,8 +33,8 @@ class Partitions(BaseModel):
     partitions: list[DescribedPartition]
 
 
-class Wider(BaseModel):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"count": 6}]})
+class Wider(Given):
+    model_config = examples({"count": 6})
     count: int = Field(ge=1, le=INT32_MAX, description="How many there shall be, in all")
     validate_only: bool = Field(default=False, description="Check it, and change nothing")
 

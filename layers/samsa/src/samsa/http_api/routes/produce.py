@@ -4,13 +4,13 @@ from base64 import b64decode
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from samsa.handlers.configs import Refused
 from samsa.http_api.asking import Asked
 from samsa.http_api.content import BASE64, Content, encoded
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, INT64_MAX, TopicName
+from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, TopicName, examples
 from samsa.http_api.problems import Failed, Problem, of_kafka
 from samsa.http_api.writing import Draft, Place, write
 
@@ -21,17 +21,15 @@ SOME_FAILED = 207
 HEADER = r"^[^:]+:[\s\S]*$"
 
 
-class Header(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class Header(Given):
     name: str = Field(examples=["trace"])
     value: Content | None = Field(default=None, examples=["a1b2"])
 
 
-class NewRecord(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class NewRecord(Given):
     key: Content | None = Field(default=None, examples=["customer-7"])
     value: Content | None = Field(default=None, examples=[{"json": {"total": 12}}])
-    headers: list[Header] = []
+    headers: list[Header] = Field(default=[])
     partition: int | None = Field(
         default=None,
         ge=0,
@@ -49,15 +47,10 @@ class NewRecord(BaseModel):
         )
 
 
-class NewRecords(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"records": [{"key": "customer-7", "value": {"json": {"total": 12}}}]},
-                {"records": [{"value": "hello"}, {"value": {"base64": "AAEC"}, "partition": 0}]},
-            ]
-        },
+class NewRecords(Given):
+    model_config = examples(
+        {"records": [{"key": "customer-7", "value": {"json": {"total": 12}}}]},
+        {"records": [{"value": "hello"}, {"value": {"base64": "AAEC"}, "partition": 0}]},
     )
     records: list[NewRecord] = Field(min_length=1, max_length=MOST_RECORDS)
 

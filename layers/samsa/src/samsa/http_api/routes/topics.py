@@ -4,11 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from samsa.http_api.asking import Asked, check
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, NAME_SCHEMA, TopicName
+from samsa.http_api.given import INT32_MAX, NAME_SCHEMA, Given, TopicName, examples
 from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import create_topics, delete_topics, metadata
@@ -28,14 +28,9 @@ class Topics(BaseModel):
     topics: list[ListedTopic]
 
 
-class NewTopic(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {"name": "payments", "partitions": 3, "configs": {"retention.ms": "86400000"}}
-            ]
-        },
+class NewTopic(Given):
+    model_config = examples(
+        {"name": "payments", "partitions": 3, "configs": {"retention.ms": "86400000"}}
     )
     name: str = Field(json_schema_extra=NAME_SCHEMA)
     partitions: int | None = Field(
