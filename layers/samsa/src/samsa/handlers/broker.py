@@ -1,6 +1,5 @@
 """What a handler works with: the broker, and what is known of the client that asks."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from samsa.log.core import Log
 from samsa.log.stores import Stores
+from samsa.log.writer import Appending
 from samsa.ports import Groups, Unavailable
 from samsa.wire.apis import ApiKey
 
@@ -104,7 +104,7 @@ class Later(NamedTuple):
     is up; the request's memory is in use until all of it is done."""
 
     build: Callable[[], Any]
-    under_way: "Sequence[asyncio.Future[Any]]"
+    under_way: Sequence[Appending]
     timeout_s: float | None = None
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from samsa.log.admit import Outcome, Refusal
 from samsa.log.layout import Batch
+from samsa.log.writer import Appending
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
 from samsa.records.batch import BatchHeader, stamp, validate
 from samsa.records.errors import CorruptBatch, InvalidRecord, RecordError, UnsupportedCodec
@@ -59,7 +60,7 @@ class Pending(NamedTuple):
 
     topic: Any
     number: int
-    result: "asyncio.Future[Outcome] | Refused"
+    result: Appending | Refused
     appended_at: int
     """Its time, if that is the broker's to give, else −1."""
 
@@ -80,7 +81,7 @@ async def produce(request: Any, context: Context, broker: Broker) -> Later:
         for entry in topic.partition_data:
             result = _begin(request, entry, found, appended_at, context, broker)
             pending.append(Pending(topic, entry.index, result, appended_at))
-    under_way = [p.result for p in pending if isinstance(p.result, asyncio.Future)]
+    under_way = [p.result for p in pending if isinstance(p.result, Appending)]
     left_s = None if deadline is None else max(0.0, deadline - now())
     return Later(lambda: _response(request, pending), under_way, left_s)
 
@@ -113,7 +114,7 @@ def _begin(
     appended_at: int,
     context: Context,
     broker: Broker,
-) -> "asyncio.Future[Outcome] | Refused":
+) -> Appending | Refused:
     if isinstance(topic, Refused):
         return topic
     try:
@@ -214,7 +215,7 @@ def _refused_records(refused: Refused) -> list[tuple[int, str]]:
     return refused.records if isinstance(refused, WithoutKeys) else []
 
 
-def _result(result: "asyncio.Future[Outcome] | Refused") -> Outcome | Refused:
+def _result(result: Appending | Refused) -> Outcome | Refused:
     if isinstance(result, Refused):
         return result
     if not result.done():

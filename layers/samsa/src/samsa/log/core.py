@@ -19,7 +19,7 @@ from .retain import Retainer
 from .stores import Stores
 from .times import Times
 from .watch import Watches
-from .writer import PartitionWriter
+from .writer import Appending, PartitionWriter
 
 if TYPE_CHECKING:
     from .compact import Compactor
@@ -46,7 +46,7 @@ class Log:
 
         return Compactor(self._stores, self.reader)
 
-    def append(self, partition: Partition, batch: Batch) -> "asyncio.Future[Outcome]":
+    def append(self, partition: Partition, batch: Batch) -> Appending:
         """Append through the partition's writer: order of calls is order in the log."""
         writer = self._writers.get(partition)
         if writer is None:

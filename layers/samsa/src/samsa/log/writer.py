@@ -6,7 +6,9 @@ put and one confirm for many producers, without anyone waiting on a timer.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
+from samsa.eager import Rest, begin
 from samsa.ports import Partition
 
 from .admit import Outcome
@@ -14,7 +16,15 @@ from .append import Appender
 from .layout import Batch
 from .stores import Limits
 
-Waiting = tuple[Batch, "asyncio.Future[Outcome]"]
+
+class Appending(asyncio.Future[Outcome]):
+    """An append that is under way."""
+
+    listener: Callable[[], None] | None = None
+    """Called when it is done, at once: a callback would come a turn of the event loop later."""
+
+
+Waiting = tuple[Batch, Appending]
 
 
 class PartitionWriter:
@@ -23,29 +33,41 @@ class PartitionWriter:
         self._appender = appender
         self._limits = limits
         self._queue: deque[Waiting] = deque()
+        self._busy = False
         self._task: asyncio.Task[None] | None = None
 
-    def submit(self, batch: Batch) -> "asyncio.Future[Outcome]":
+    def submit(self, batch: Batch) -> Appending:
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Outcome] = loop.create_future()
+        future = Appending(loop=loop)
         self._queue.append((batch, future))
-        if self._task is None:
-            self._task = loop.create_task(self._run())
+        if not self._busy:
+            self._busy = True
+            # Not at once: what else has arrived by now, from anyone, shares the slot.
+            loop.call_soon(self._begin)
         return future
 
     @property
     def idle(self) -> bool:
-        return self._task is None
+        return not self._busy
 
     async def finished(self) -> None:
-        if self._task is not None:
-            await asyncio.wait([self._task])
+        while self._busy:
+            if self._task is None:
+                await asyncio.sleep(0)
+            else:
+                await asyncio.wait([self._task])
+
+    def _begin(self) -> None:
+        rest = begin(self._run())
+        if rest is not None:
+            self._task = asyncio.get_running_loop().create_task(_finish(rest))
 
     async def _run(self) -> None:
         try:
             while self._queue:
                 await self._write(self._take())
         finally:
+            self._busy = False
             self._task = None
 
     def _take(self) -> list[Waiting]:
@@ -67,8 +89,16 @@ class PartitionWriter:
                     future.set_exception(error)
                     future.exception()  # whoever waited may have been told that time is up
         else:
-            # Last first: who waits for the first of several finds the others done, and can answer
-            # them all at once.
-            for (_, future), outcome in zip(reversed(group), reversed(outcomes), strict=True):
+            for (_, future), outcome in zip(group, outcomes, strict=True):
                 if not future.done():
                     future.set_result(outcome)
+        # Last first: who waits for the first of several finds the others done, and can answer
+        # them all at once.
+        for _, future in reversed(group):
+            listener, future.listener = future.listener, None
+            if listener is not None:
+                listener()
+
+
+async def _finish(rest: Rest) -> None:
+    await rest

@@ -4,6 +4,9 @@ Requests are taken one after the other, and answered in that order. Produce requ
 each is queued in the log before the next is looked at, and only its answer is still under way. So a
 client that pipelines gets one slot for many requests, and order in the log is order of requests.
 
+A request is handled as soon as it was read from the socket, up to where it has to wait for
+something (`eager.py`). Then the connection's task takes over, and reads on when it is done.
+
 Back-pressure goes both ways. A client that does not read its answers stops being read from; a
 store that is slow leaves the buffer full, and then the socket's.
 """
@@ -13,6 +16,7 @@ import logging
 import socket
 from typing import TYPE_CHECKING
 
+from samsa.eager import Rest, begin
 from samsa.handlers.broker import Answer, Held, Later
 from samsa.handlers.dispatch import answer, encode
 from samsa.ports import Unavailable
@@ -47,6 +51,10 @@ class Connection:
         self._reading = False
         self._ended = False
         self._waiter: asyncio.Future[None] | None = None
+        self._resting = False
+        """The task waits for a request, and whoever reads one may begin it."""
+        self._begun: Rest | None = None
+        self._failed: Exception | None = None
         self._task: asyncio.Task[None] | None = None
         self._moved = (0, 0)
         self._charged = 0
@@ -91,7 +99,8 @@ class Connection:
             self._read_no_more()
         self._buffer.filled(count)
         self._server.stats.bytes_in += count
-        self._wake()
+        if self._resting:
+            self._handle_at_once()
         if self._ended and self._task is not None and not self._replies:
             # A parked request has nobody left to answer.
             self._task.cancel()
@@ -100,12 +109,30 @@ class Connection:
         """Now and then: bytes that moved are a sign of life, though no request has ended."""
         if self._reading:
             # uvloop no longer watches a socket on which data and a reset came together: ask it.
-            self._readable()
+            self._loop.call_soon(self._readable)
         moved = (self._buffer.unread, self._sender.sent)
         if moved != self._moved:
             self._moved, self.last_active = moved, self._loop.time()
 
+    def _handle_at_once(self) -> None:
+        """What was read, for as long as nothing has to be waited for."""
+        assert self._task is not None
+        try:
+            while not self._ended and (frame := self._buffer.take()) is not None:
+                self.last_active = self._loop.time()
+                self._begun = begin(self._handle(frame), self._task)
+                del frame
+                if self._begun is not None:
+                    break
+        except Exception as error:
+            self._failed = error
+        if self._begun or self._failed or self._ended or self._buffer.is_full:
+            self._wake()
+        elif self._server.budget.contended:
+            self.give_back()
+
     def _wake(self) -> None:
+        self._resting = False
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
@@ -125,7 +152,23 @@ class Connection:
                 await self._make_room()
             if not self._reading:
                 self._read_on()
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Until there is something to do here, which includes what others have begun."""
+        self._resting = True
+        try:
             await self._more()
+        except asyncio.CancelledError:
+            if self._begun is not None:
+                self._begun.cancel()
+                await self._begun
+            raise
+        if self._failed is not None:
+            raise self._failed
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            await begun
 
     async def _make_room(self) -> None:
         """Before reading on: room in the buffer, or a larger one if there is a reason for it."""
@@ -238,7 +281,8 @@ class Connection:
 
     def _memory_free(self) -> None:
         self._buffer.release()
-        self._wake()
+        if not self._resting:
+            self._wake()
 
     # The end
 
@@ -270,6 +314,8 @@ class Connection:
     def _close(self) -> None:
         self._ended = True
         self._read_no_more()
+        self._resting = False
+        self._replies.close()
         self._sender.close()
         self._socket.close()
         self._buffer.drop()

@@ -7,50 +7,44 @@ Those that become ready together leave together: one system call for all that a 
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from samsa.handlers.broker import Later
 from samsa.wire.frame import Request
+
+EARLY_S = 0.002
+"""A timer may go off as much before its time."""
 
 
 class Reply:
     """One request whose answer is under way."""
 
-    __slots__ = ("answered", "later", "left", "ready", "replies", "request", "timer")
+    __slots__ = ("answered", "due", "later", "left", "ready", "replies", "request")
 
     def __init__(self, replies: "Replies", request: Request, later: Later) -> None:
         self.replies = replies
         self.request = request
         self.later = later
         self.left = 0
+        self.due: float | None = None
         self.ready = False
         self.answered = False
-        self.timer: asyncio.TimerHandle | None = None
 
-    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+    def start(self) -> None:
         for future in self.later.under_way:
             if not future.done():
                 self.left += 1
-                future.add_done_callback(self.one_done)
-        if self.left == 0:
-            self.be_ready()
-        elif self.later.timeout_s is not None:
-            self.timer = loop.call_later(self.later.timeout_s, self.be_ready)
+                future.listener = self.one_done
+        self.ready = self.left == 0
 
-    def one_done(self, _: "asyncio.Future[Any]") -> None:
+    def one_done(self) -> None:
         self.left -= 1
         if self.left:
             return
-        if self.timer is not None:
-            self.timer.cancel()
         if self.answered:
             self.replies.memory_free()
         else:
-            self.be_ready()
-
-    def be_ready(self) -> None:
-        self.ready = True
-        self.replies.flush()
+            self.ready = True
+            self.replies.flush()
 
 
 class Replies:
@@ -63,6 +57,8 @@ class Replies:
         """Called once for each request, when neither its answer nor the log needs its memory."""
         self._queue: deque[Reply] = deque()
         self._all_sent: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due = 0.0
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -70,7 +66,30 @@ class Replies:
     def add(self, request: Request, later: Later) -> None:
         reply = Reply(self, request, later)
         self._queue.append(reply)
-        reply.start(self._loop)
+        reply.start()
+        if reply.ready:
+            self.flush()
+        elif later.timeout_s is not None:
+            reply.due = self._loop.time() + later.timeout_s
+            self._watch(reply.due)
+
+    def _watch(self, due: float) -> None:
+        """One timer for all, which mostly finds nothing to do: nobody is late."""
+        if self._timer is None or due < self._timer_due:
+            self.close()
+            self._timer = self._loop.call_at(due, self._time_is_up)
+            self._timer_due = due
+
+    def _time_is_up(self) -> None:
+        self._timer = None
+        now = self._loop.time() + EARLY_S
+        for reply in self._queue:
+            if reply.due is not None and reply.due <= now:
+                reply.ready = True
+        self.flush()
+        later = [r.due for r in self._queue if r.due is not None and not r.ready]
+        if later:
+            self._watch(min(later))
 
     def flush(self) -> None:
         """Send what is ready, up to the first that is not."""
@@ -91,3 +110,8 @@ class Replies:
         if self._queue:
             self._all_sent = self._loop.create_future()
             await self._all_sent
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
