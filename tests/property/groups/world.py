@@ -77,6 +77,7 @@ class World:
         self.topics = {"t": TopicInfo(UUID(int=1), 3), "u": TopicInfo(UUID(int=2), 2)}
         self.clients: list = []
         self._read, self._group = None, None
+        self.wake: frozenset = frozenset()
 
     # Time and tickets
 
@@ -121,8 +122,12 @@ class World:
         if crowd:
             self.note(f"together: {[brief(request) for _, request, *_ in crowd]}")
             answers = self.steps([request for _, request, *_ in crowd])
+            wake = self.wake
             for (client, _, process, fate), answer in zip(crowd, answers, strict=True):
                 self.answer(client, answer, process, fate)
+            # They listened from the start, and one may have been parked and freed in this step.
+            for waiting in self.waiting:
+                waiting.woken |= waiting.process in wake
 
     def answer(self, client, answer, process: str, fate: str) -> None:
         if fate == "look":
@@ -175,6 +180,7 @@ class World:
                 raise Violation("what was stored reads differently")
             if self.packer.pack(done.group) != self.stored:
                 raise Violation("what was packed of earlier states is not what is packed anew")
+        self.wake = done.wake
         for waiting in self.waiting:
             waiting.woken |= waiting.process in done.wake
         self.check_woken(requests)

@@ -2,91 +2,21 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from itertools import count
 from pathlib import Path
 
 import pytest
+from unit.handlers.processes import GROUP, SESSION_MS, Site, a_join, a_site, beat, joined
 
-from samsa.groups import Beaten, GroupError, Heartbeat, Join, Joined, Leave, Leaving, Settings
+from samsa.groups import GroupError, Leave, Leaving
 from samsa.handlers.coordinator import Coordinator
-from samsa.handlers.known_topics import KnownTopics
-from samsa.local.memory import MemoryObjects
-from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
-from samsa.local.wakeups import LocalWakeups
-from samsa.log.stores import Limits, Stores
 from samsa.ports import GroupItem, Unavailable
-
-GROUP, SESSION_MS = "family", 10_000
-numbers = count()
-
-
-class Clock:
-    now = 1_700_000_000_000
-
-    def now_ms(self) -> int:
-        return self.now
-
-
-class Site:
-    """Processes on one store: each has a coordinator of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "ledger.db")
-        self.clock = Clock()
-        self.ledger = SqliteLedger(self.path)
-        self.opened: list[SqliteGroups] = []
-
-    def process(self, kind: type[SqliteGroups] = SqliteGroups) -> Coordinator:
-        self.opened.append(kind(self.path))
-        stores = Stores(
-            self.ledger,
-            MemoryObjects(),
-            self.clock,
-            LocalWakeups(f"127.0.0.1|{next(numbers)}"),
-            lambda: f"n{next(numbers)}",
-            Limits(backoff_ms=1),
-        )
-        settings = Settings(initial_rebalance_delay_ms=0)
-        return Coordinator(stores, self.opened[-1], settings, KnownTopics(self.ledger.topics))
 
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    site = Site(tmp_path)
-    yield site
-    for groups in site.opened:
-        await groups.close()
-    await site.ledger.close()
-
-
-def a_join(process: Coordinator, member_id: str = "") -> Join:
-    return Join(
-        member_id=member_id,
-        instance_id=None,
-        protocol_type="consumer",
-        protocols=(("range", b""),),
-        session_timeout_ms=SESSION_MS,
-        rebalance_timeout_ms=60_000,
-        client_id="client",
-        client_host="/127.0.0.1",
-        ticket=process.ticket(GROUP),
-        waiter=process.waiter,
-        requires_id=False,
-    )
-
-
-async def joined(process: Coordinator) -> str:
-    answer = await process.ask(GROUP, a_join(process))
-    assert isinstance(answer, Joined)
-    assert answer.error is None
-    return answer.member_id
-
-
-async def beat(process: Coordinator, member_id: str, generation: int = 1) -> GroupError | None:
-    answer = await process.ask(GROUP, Heartbeat(member_id, generation))
-    assert isinstance(answer, Beaten)
-    return answer.error
+    async with a_site(tmp_path) as site:
+        yield site
 
 
 async def test_what_one_process_stored_another_sees_at_once(site: Site):
@@ -182,9 +112,12 @@ async def test_a_write_that_may_have_been_answered_by_another_step_is_not_steppe
         await joined(site.process(ForgetfulAndOvertaken))
 
 
-async def test_heartbeats_that_need_no_write_are_written_with_the_first_that_does(site: Site):
+@pytest.mark.parametrize("alone", [False, True])
+async def test_heartbeats_that_need_no_write_are_written_with_the_first_that_does(
+    site: Site, alone: bool
+):
     """Ten members, of which nine are heard here shortly before the tenth must be written."""
-    process = site.process()
+    process = site.process(alone=lambda: alone)
     everyone = await crowd(process, 10)
     generation = (await process.look(GROUP))[0].generation  # type: ignore[union-attr]
     site.clock.now += SESSION_MS // 5

@@ -12,7 +12,7 @@ Public names, for the handlers:
 
 - `step`, `Step(group, answer, wake)`; `steps`, for requests that came together, with one state to
   write for all of them: `Steps(group, answers, wake)`; `expire(group, now_ms)` for those who only
-  look
+  look; `beaten(group, heartbeat, now_ms)` for heartbeats that need no step
 - `Group = ClassicGroup | ConsumerGroup`, `Packer`, `pack`, `unpack`, `Corrupt`; `Settings`;
   `GroupError` (its names are those of Kafka's errors)
 - classic requests and their answers: `Join` → `Joined | Parked`, `Sync` → `Synced | Parked`,
@@ -33,6 +33,7 @@ and one write then prolongs them all. What a `ConsumerHeartbeat` changed is told
 nobody between client and coordinator may repeat one whose answer was lost.
 """
 
+from .beats import beaten
 from .classic_state import ClassicGroup
 from .consumer_state import ConsumerGroup
 from .errors import GroupError
@@ -100,6 +101,7 @@ __all__ = [
     "Sync",
     "Synced",
     "TopicInfo",
+    "beaten",
     "consumer_described",
     "described",
     "expire",

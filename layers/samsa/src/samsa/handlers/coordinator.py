@@ -35,6 +35,7 @@ from samsa.groups import (
     Request,
     Settings,
     Sync,
+    beaten,
     expire,
     patterns_of,
     step,
@@ -78,7 +79,7 @@ class Coordinator:
     async def ask(self, group_id: str, request: Request) -> Answer:
         """The answer, however long it takes. Raises Unavailable."""
         if isinstance(request, Heartbeat):
-            return self._at_once(group_id, request) or await self._in_turn(group_id, request)
+            return self._beaten(group_id, request) or await self._in_turn(group_id, request)
         if not isinstance(request, Join | Sync):
             return await self._in_turn(group_id, request)
         try:
@@ -97,18 +98,25 @@ class Coordinator:
                 answer = self._at_once(group_id, again) or await self._in_turn(group_id, again)
             return answer
 
-    def _at_once(self, group_id: str, request: Heartbeat | Join | Sync) -> Answer | None:
-        """The answer, if the group is known as it is stored and the answer changes nothing."""
+    def _beaten(self, group_id: str, request: Heartbeat) -> Answer | None:
+        """The answer, if the group is known as it is stored and the heartbeat changes nothing."""
+        seat = self._seats.of(group_id)
+        if not self.groups.is_current(group_id, seat.version):
+            return None
+        now_ms = self._stores.clock.now_ms()
+        answer = beaten(seat.group, request, now_ms)
+        if answer is not None and answer.error is None:
+            seat.heard[request.member_id] = now_ms
+        return answer
+
+    def _at_once(self, group_id: str, request: Join | Sync) -> Answer | None:
+        """Likewise: mostly, another look changes nothing."""
         seat = self._seats.of(group_id)
         group = seat.group
         if isinstance(group, ConsumerGroup) or not self.groups.is_current(group_id, seat.version):
             return None
-        now_ms = self._stores.clock.now_ms()
-        taken = step(group, request, now_ms, self.settings)
-        if taken.group is not group:
-            return None
-        _hear(seat, request, taken.answer, now_ms)
-        return taken.answer
+        taken = step(group, request, self._stores.clock.now_ms(), self.settings)
+        return taken.answer if taken.group is group else None
 
     def _give_up(self, group_id: str, request: Join | Sync) -> None:
         if isinstance(request, Join) and not request.member_id and request.instance_id is None:
