@@ -4,7 +4,8 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .idempotent import IdempotentProducer
-from .lookers import Deleter, Fencer, Inspector, Janitor, Reader
+from .janitors import Deleter, Janitor, Merger
+from .lookers import Fencer, Inspector, Reader
 from .plain import GroupedWriter, SingleWriter
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def actors(world: "World") -> Cast:
         *(Reader(world, f"reader {n}", rng.choice(partitions)) for n in range(setting.readers)),
         *(Fencer(world, f"fencer {n}") for n in range(setting.fencers)),
         *(Janitor(world, f"janitor {n}") for n in range(setting.janitors)),
+        *(Merger(world, f"merger {n}") for n in range(setting.mergers)),
         *(Deleter(world, f"deleter {n}") for n in range(setting.deleters)),
     ]
     return Cast(

@@ -60,13 +60,14 @@ BROKEN["overwrite an object"] = Rules(objects=Overwrites)
 def sweep_unindexed(log: Log) -> None:
     ledger, objects = log._stores.ledger, log._stores.objects
 
-    async def delete_below(_: Any, partition: Partition, log_start: int) -> None:
+    async def below(_: Any, partition: Partition, log_start: int) -> bool:
         indexed = {extent.key for extent in await ledger.extents(partition, log_start, 1_000)}
         end = slot_key(partition, (await ledger.head(partition)).visible_end)
         keys = [key async for key in objects.list(partition_prefix(partition), end)]
         await objects.delete([key for key in keys if key not in indexed])
+        return True
 
-    replace(log.retainer, "_delete_below", delete_below)
+    replace(log.sweeper, "_below", below)
 
 
 @instead("sweep a slot that log_start lies in")
@@ -92,7 +93,7 @@ def sweep_first(log: Log) -> None:
     async def retain(original: Any, partition: Partition, rules: Retention) -> int:
         head = await log.head(partition)
         start = await retainer._new_start(partition, head, rules)
-        await retainer._delete(partition_prefix(partition), slot_key(partition, start))
+        await log.sweeper.delete_all(partition_prefix(partition), slot_key(partition, start))
         answer: int = await original(partition, rules)
         return answer
 

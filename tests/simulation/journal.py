@@ -60,3 +60,14 @@ class SimJournal:
             key, _ = packs.pop(0)
             del self._objects.held[key]
             self._truth.swept(partition, key)
+
+    def discard(self, partition: Partition, key: str) -> bool:
+        packs = self._packs[partition]
+        if packs and packs[-1][0] == key:
+            return False  # it may be written to
+        named = {extent.key for extent in self._ledger.item(partition).valid()}
+        if key in self._objects.held and key not in named:
+            self._packs[partition] = [pack for pack in packs if pack[0] != key]
+            del self._objects.held[key]
+            self._truth.swept(partition, key)
+        return True

@@ -6,10 +6,19 @@ for ever. Every effect is shown to the truth, which knows what must hold after i
 
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
-from samsa.ports import Bound, Confirmed, Extent, Head, Partition, UnknownPartition
+from samsa.ports import (
+    Bound,
+    Confirmed,
+    Extent,
+    Grave,
+    Head,
+    Partition,
+    UnknownPartition,
+    grave_of,
+)
 
 from .truth import Truth
 
@@ -25,15 +34,45 @@ class Item:
     lasts: list[int] = field(default_factory=list)
     extents: dict[int, Extent] = field(default_factory=dict)
     producers: dict[int, Bound] = field(default_factory=dict)
+    settled_to: int = 0
+    settled: set[int] = field(default_factory=set)
+    """Of DynamoDB: the last offsets of extents that a swap put there."""
+    graves: dict[str, Grave] = field(default_factory=dict)
+    cursors: dict[str, int] = field(default_factory=dict)
 
     def head(self) -> Head:
-        return Head(self.next_offset, self.log_start, dict(self.inflight), dict(self.watchers))
+        return Head(
+            self.next_offset,
+            self.log_start,
+            dict(self.inflight),
+            dict(self.watchers),
+            self.settled_to,
+        )
 
     def add(self, extent: Extent) -> None:
         last = extent.end - 1
         if last not in self.extents:
             insort(self.lasts, last)
             self.extents[last] = extent
+
+    def remove(self, last: int) -> None:
+        self.lasts.remove(last)
+        del self.extents[last]
+        self.settled.discard(last)
+
+    def counts(self, extent: Extent, settled_to: int) -> bool:
+        return extent.base >= settled_to or extent.end - 1 in self.settled
+
+    def valid(self, settled_to: int | None = None) -> list[Extent]:
+        """What readers find, in order; who knows an old `settled_to` may find more."""
+        known = self.settled_to if settled_to is None else settled_to
+        return [e for e in map(self.extents.__getitem__, self.lasts) if self.counts(e, known)]
+
+    def holder(self, extent: Extent) -> Extent | None:
+        """One that holds any of the same offsets."""
+        at = bisect_left(self.lasts, extent.base)
+        found = self.extents[self.lasts[at]] if at < len(self.lasts) else None
+        return found if found is not None and found.base < extent.end else None
 
 
 class SimLedger:
@@ -90,8 +129,14 @@ class SimLedger:
         return item.inflight.get(token) == extent.base
 
     def _index(self, partition: Partition, item: Item, extent: Extent) -> None:
-        item.add(extent)
-        self._truth.indexed(partition, item.extents[extent.end - 1])
+        if self.two_steps or self._is_free(item, extent):
+            item.add(extent)
+            there = item.extents[extent.end - 1]
+            if there.base == extent.base and item.counts(there, item.settled_to):
+                self._truth.indexed(partition, there)
+
+    def _is_free(self, item: Item, extent: Extent) -> bool:
+        return item.holder(extent) is None
 
     def head(self, partition: Partition) -> Head:
         return self.item(partition).head()
@@ -99,20 +144,21 @@ class SimLedger:
     def index(self, partition: Partition, extent: Extent) -> None:
         self._index(partition, self.item(partition), extent)
 
-    def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
-        item = self.item(partition)
-        at = bisect_left(item.lasts, offset)
-        return [item.extents[last] for last in item.lasts[at : at + limit]]
+    def extents(
+        self, partition: Partition, offset: int, limit: int, settled_to: int | None = None
+    ) -> list[Extent]:
+        found = [e for e in self.item(partition).valid(settled_to) if e.end > offset][:limit]
+        return _uncovered(found)
 
-    def extent_before(self, partition: Partition, offset: int) -> Extent | None:
-        item = self.item(partition)
-        at = bisect_left(item.lasts, offset)
-        return item.extents[item.lasts[at - 1]] if at else None
+    def extent_before(
+        self, partition: Partition, offset: int, settled_to: int | None = None
+    ) -> Extent | None:
+        found = [e for e in self.item(partition).valid(settled_to) if e.end <= offset]
+        return found[-1] if found else None
 
     def _kept(self, partition: Partition) -> list[Extent]:
         item = self.item(partition)
-        at = bisect_left(item.lasts, item.log_start)
-        return [item.extents[last] for last in item.lasts[at:]]
+        return [e for e in item.valid() if e.end > item.log_start]
 
     def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
         found = (e for e in self._kept(partition) if e.max_timestamp >= timestamp)
@@ -120,6 +166,118 @@ class SimLedger:
 
     def newest_extent(self, partition: Partition) -> Extent | None:
         return max(self._kept(partition), key=lambda e: e.max_timestamp, default=None)
+
+    # Swaps
+
+    def replace_extents(
+        self, partition: Partition, old: Sequence[Extent], new: Sequence[Extent]
+    ) -> bool | Generator[None, None, bool]:
+        if partition not in self._items:
+            return False
+        if self.two_steps:
+            return self._settle_and_swap(partition, list(old), list(new))
+        item = self.item(partition)
+        there = [e for e in item.valid() if old[0].base < e.end <= old[-1].end]
+        if there != list(old):
+            return there == list(new)
+        if not self._take_announced(item, old, new):
+            return False
+        self._swap(partition, item, old, new)
+        return True
+
+    def _settle_and_swap(
+        self, partition: Partition, old: list[Extent], new: list[Extent]
+    ) -> Generator[None, None, bool]:
+        """As on DynamoDB: one write voids a run of slots, and their items go later."""
+        item = self.item(partition)
+        first = max(item.settled_to, item.log_start)
+        if first < old[0].base:
+            before = _neighbours(self.extents(partition, first, 1_000), first, old[0].base)
+            if not before or before[-1].end < old[0].base:
+                return False
+            self._settle(item, before)
+            yield
+        if not self._as_given(item, old):
+            return self.extents(partition, old[0].base, len(new)) == new
+        if not self._take_announced(item, old, new):
+            return False
+        litter = [e.end - 1 for e in old if e.end - 1 not in item.settled]
+        self._swap(partition, item, [e for e in old if e.end - 1 in item.settled], new, old)
+        self._settle(item, new)
+        yield
+        for last in litter:
+            if last in item.extents and last not in item.settled:
+                item.remove(last)
+        return True
+
+    def _as_given(self, item: Item, old: list[Extent]) -> bool:
+        settled = [e for e in old if e.base < item.settled_to]
+        if any(item.extents.get(e.end - 1) != e for e in settled):
+            return False
+        unsettled = old[len(settled) :]
+        return not unsettled or (
+            item.log_start < old[0].end
+            and (bool(settled) or max(item.settled_to, item.log_start) >= old[0].base)
+            and unsettled[0].base >= item.settled_to
+        )
+
+    @staticmethod
+    def _settle(item: Item, extents: Sequence[Extent]) -> None:
+        item.settled.update(extent.end - 1 for extent in extents)
+        item.settled_to = max(item.settled_to, extents[-1].end)
+
+    @staticmethod
+    def _take_announced(item: Item, old: Sequence[Extent], new: Sequence[Extent]) -> bool:
+        fresh = {e.key for e in new} - {e.key for e in old}
+        if not all(key in item.graves and item.graves[key].announced for key in fresh):
+            return False
+        for key in fresh:
+            del item.graves[key]
+        return True
+
+    def _swap(
+        self,
+        partition: Partition,
+        item: Item,
+        gone: Sequence[Extent],
+        new: Sequence[Extent],
+        old: Sequence[Extent] | None = None,
+    ) -> None:
+        for extent in gone:
+            item.remove(extent.end - 1)
+        for extent in new:
+            if extent.end - 1 in item.extents:
+                item.remove(extent.end - 1)
+            item.add(extent)
+        grave = grave_of(old or gone, new)
+        if grave is not None:
+            item.graves[grave.name] = grave
+        self._truth.swapped(partition, new)
+
+    def announce(self, partition: Partition, grave: Grave) -> None:
+        self.item(partition).graves.setdefault(grave.name, grave)
+
+    def graves(self, partition: Partition, limit: int) -> list[Grave]:
+        graves = self.item(partition).graves
+        return [graves[name] for name in sorted(graves)[:limit]]
+
+    def condemn(self, partition: Partition, name: str, since: int) -> bool:
+        graves = self.item(partition).graves
+        if name not in graves:
+            return False
+        graves[name] = graves[name]._replace(since=since, announced=False)
+        return True
+
+    def forget_grave(self, partition: Partition, name: str) -> None:
+        self.item(partition).graves.pop(name, None)
+
+    def cursor(self, partition: Partition, name: str) -> int:
+        return self.item(partition).cursors.get(name, 0)
+
+    def move_cursor(self, partition: Partition, name: str, value: int) -> None:
+        self.item(partition).cursors[name] = value
+
+    # Producers, retention, watchers
 
     def producer(self, partition: Partition, producer_id: int) -> Bound | None:
         return self.item(partition).producers.get(producer_id)
@@ -144,9 +302,9 @@ class SimLedger:
     def drop_extents(self, partition: Partition, below: int) -> int:
         item = self.item(partition)
         at = bisect_left(item.lasts, below)
-        dropped, item.lasts = item.lasts[:at], item.lasts[at:]
+        dropped = item.lasts[:at]
         for last in dropped:
-            del item.extents[last]
+            item.remove(last)
         self._truth.dropped(partition, below)
         return len(dropped)
 
@@ -157,3 +315,22 @@ class SimLedger:
 
     def unwatch(self, partition: Partition, watcher: str) -> None:
         self.item(partition).watchers.pop(watcher, None)
+
+
+def _uncovered(extents: list[Extent]) -> list[Extent]:
+    found: list[Extent] = []
+    for extent in extents:
+        while found and found[-1].base >= extent.base:
+            found.pop()
+        found.append(extent)
+    return found
+
+
+def _neighbours(extents: list[Extent], offset: int, below: int) -> list[Extent]:
+    found: list[Extent] = []
+    for extent in extents:
+        if extent.base > offset or extent.base >= below:
+            break
+        found.append(extent)
+        offset = extent.end
+    return found

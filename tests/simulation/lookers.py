@@ -1,11 +1,13 @@
-"""Those who look: readers that follow the log, fencers, janitors, and the last inspection."""
+"""Those who look: readers that follow the log, fencers, and the last inspection."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from samsa.log.core import Log
 from samsa.log.read import OutOfRange, Plan
-from samsa.log.retain import UP_TO_THE_END
+from samsa.log.retain import Retention
+from samsa.log.stores import partition_prefix
 from samsa.log.tokens import Token
 from samsa.ports import Missing, Partition, Piece
 
@@ -14,6 +16,9 @@ from .process import Process
 
 if TYPE_CHECKING:
     from .world import World
+
+
+TIDYINGS = 5
 
 
 async def fetch(
@@ -46,18 +51,23 @@ class Reader(Client):
         except OutOfRange as gone:
             self._log_moved(gone)
         except Missing:
-            self._objects_gone()
+            self._objects_gone(started)
         else:
             fits = len(plan.ranges) <= 1 or plan.size <= max_bytes
             self.world.require(fits, f"{self.name} asked for {max_bytes} and got {plan.size} bytes")
-            if not self._too_slow(started):
+            if not self._too_slow(started, {wanted.key for wanted in plan.ranges}):
                 self._took(plan, pieces)
 
-    def _too_slow(self, started: float) -> bool:
+    def _too_slow(self, started: float, keys: set[str]) -> bool:
         """The log has moved on, and the grace time for what was planned is over."""
-        took_ms = 1000 * (self.world.loop.time() - started)
         start = self.world.truth.shadows[self._partition].log_start
-        return self.offset < start and took_ms > self.world.setting.limits.sweep_grace_ms
+        named = {extent.key for extent in self.world.ledger.item(self._partition).valid()}
+        return (self.offset < start or not keys <= named) and self._grace_is_over(started)
+
+    def _grace_is_over(self, started: float) -> bool:
+        """By any clock: one process may have begun to count it, and another have ended."""
+        took_ms = 1000 * (self.world.loop.time() - started)
+        return took_ms + self.world.setting.skew_ms > self.world.setting.limits.sweep_grace_ms
 
     def _took(self, plan: Plan, pieces: Sequence[Piece]) -> None:
         read = self.world.truth.read
@@ -71,10 +81,11 @@ class Reader(Client):
         )
         self.offset = gone.log_start
 
-    def _objects_gone(self) -> None:
+    def _objects_gone(self, started: float) -> None:
+        """It plans again."""
         self.world.paths["a reader found its objects gone"] += 1
-        start = self.world.truth.shadows[self._partition].log_start
-        self.world.require(self.offset < start, f"{self.name} misses objects at {self.offset}")
+        over = self._grace_is_over(started)
+        self.world.require(over, f"{self.name} misses objects at {self.offset}")
 
 
 class Fencer(Client):
@@ -100,48 +111,6 @@ class Fencer(Client):
             )
 
 
-class Janitor(Client):
-    async def run(self) -> None:
-        rest = self.world.rng.choice((0.2, 0.8))
-        while not self.world.finished:
-            await self.think(rest)
-            process = await self.world.pick()
-            partition = self.world.rng.choice(self.world.partitions)
-            work = process.log.retainer.retain(partition, self.world.setting.retention)
-            try:
-                await self.answer(process, self.world.spawn(work))
-            except LATER:
-                continue
-
-
-class Deleter(Client):
-    """An administrator: the log starts where he says, which may be inside a slot."""
-
-    async def run(self) -> None:
-        rest = self.world.rng.choice((0.5, 2.0))
-        while not self.world.finished:
-            await self.think(rest)
-            await self.delete(await self.world.pick(), self.world.rng.choice(self.world.partitions))
-
-    async def delete(self, process: Process, partition: Partition) -> None:
-        rng, head = self.world.rng, self.world.ledger.item(partition).head()
-        inside = rng.randint(head.log_start, head.visible_end)
-        offset = rng.choice((inside, inside, inside, head.next_offset + 1, UP_TO_THE_END))
-        work = process.log.retainer.delete_before(partition, offset)
-        try:
-            start = await self.answer(process, self.world.spawn(work, OutOfRange))
-        except LATER:
-            return
-        except OutOfRange as out:
-            self.world.require(offset > head.visible_end, f"{offset} is not out of range: {out}")
-        else:
-            self.world.require(start >= offset, f"{offset} was asked for and {start} granted")
-            self.world.paths["records were deleted"] += start > head.log_start
-            shadow = self.world.truth.shadows[partition]
-            inside = start < shadow.visible_end and start not in shadow.slots
-            self.world.paths["the log starts inside a slot"] += inside
-
-
 class Inspector(Reader):
     """When all is over: every slot closed, every byte readable, all that was promised there."""
 
@@ -154,6 +123,20 @@ class Inspector(Reader):
             await self._next(process)
         complete = self.world.truth.complete
         self.world.judged(lambda: complete(self._partition, self.offset))
+        await self._tidy(process)
+
+    async def _tidy(self, process: Process) -> None:
+        """In the end nothing is left that no reader comes to."""
+        limits = self.world.setting.limits
+        for _ in range(TIDYINGS):
+            await process.log.retainer.retain(self._partition, Retention())
+            await process.log.sweeper.find_orphans(self._partition)
+            longest = limits.sweep_grace_ms + limits.building_ms + self.world.setting.skew_ms
+            await asyncio.sleep(longest / 1000)
+        named = {e.key for e in self.world.ledger.item(self._partition).valid()}
+        prefix = partition_prefix(self._partition)
+        left = [k for k in self.world.objects.held if k.startswith(prefix) and k not in named]
+        self.world.require(not left, f"nothing leads to {left}")
 
     async def _next(self, process: Process) -> None:
         """Without any excuse: the sky is clear and everyone else has gone home."""

@@ -21,6 +21,9 @@ class SimObjects:
         self._truth.put(key, data)
         return True
 
+    def put_stream(self, key: str, data: bytes) -> None:
+        self.held[key] = data
+
     def get(self, key: str, start: int = 0, length: int | None = None) -> memoryview:
         if key not in self.held:
             raise Missing(key)

@@ -27,6 +27,12 @@ EVERY_PATH = (
     "the batch before is not stored",
     "an unindexed slot was repaired",
     "objects were swept",
+    "a merge by copying",
+    "a merge without a copy",
+    "a merge came second",
+    "a grave was stamped",
+    "what a merge left over was swept",
+    "orphans were found",
     "records were deleted",
     "the log starts inside a slot",
     "a reader found its offset gone",
@@ -69,7 +75,25 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
     if appender._at_once is not None:
         after(appender._at_once, "append", _at_once)
     after(reader, "_repair", _always("an unindexed slot was repaired"))
-    after(log.retainer, "_delete", _always("objects were swept"))
+    after(log.sweeper, "_below", _always("objects were swept"))
+    after(log.sweeper, "_delete", _always("what a merge left over was swept"))
+    after(log.sweeper, "find_orphans", lambda n: "orphans were found" if _counts(n) else None)
+    after(log.merger, "join", _merged("a merge without a copy"))
+    after(log.merger, "copy", _merged("a merge by copying"))
+    after(log._stores.ledger, "condemn", lambda done: "a grave was stamped" if done else None)
+
+
+def _counts(number: Any) -> bool:
+    return isinstance(number, int) and number > 0
+
+
+def _merged(label: str) -> Callable[[Any], str | None]:
+    def name_of(new: Any) -> str | None:
+        if isinstance(new, Exception):
+            return None
+        return "a merge came second" if new is None else label
+
+    return name_of
 
 
 def _always(label: str) -> Callable[[Any], str | None]:

@@ -22,7 +22,9 @@ from .weather import Fault
 if TYPE_CHECKING:
     from .world import World
 
-SEVERAL_STEPS = {"confirm", "delete"}
+SEVERAL_STEPS = {"confirm", "delete", "replace_extents"}
+HEADS = {"head", "reserve", "confirm", "advance_start", "watch"}
+INDEX = {"extents", "extent_before"}
 STEP_S = 0.004
 LONGEST_SLEEP = 8
 """In times of fence_after."""
@@ -42,7 +44,7 @@ class Process:
         caches = rng.random() < 0.3 and not world.setting.journal  # which is for near stores
         at_once = world.setting.journal and rng.random() < 0.8
         stores = Stores(
-            ledger=Door(self, world.ledger),
+            ledger=LedgerDoor(self, world.ledger),
             objects=TailCache(objects, CACHED_BYTES) if caches else objects,
             clock=self,
             wakeups=Silence(),
@@ -104,10 +106,10 @@ class Process:
         return world.rng.random() * self._pace
 
     def _go_on(self, turn: "asyncio.Future[None]") -> None:
-        if self.alive:
-            turn.set_result(None)
-        else:
+        if not self.alive:
             self.world.graves.append(turn)
+        elif not turn.done():  # a merge that fails calls off what it fetches ahead
+            turn.set_result(None)
 
 
 class Door:
@@ -129,8 +131,38 @@ class Door:
         return call
 
 
+class LedgerDoor(Door):
+    """Remembers up to where the last head said that all is settled, as on DynamoDB: what is read
+    from the index is judged by that, and not by what is true meanwhile."""
+
+    def __init__(self, process: Process, store: Any) -> None:
+        super().__init__(process, store)
+        self._settled_to: dict[Partition, int] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._store, name)
+        process = self._process
+
+        def effect(partition: Partition, *args: Any) -> Any:
+            if name in HEADS:
+                self._settled_to[partition] = self._store.item(partition).settled_to
+            if name in INDEX:
+                return method(partition, *args, self._settled_to.get(partition, 0))
+            return method(partition, *args)
+
+        async def call(*args: Any) -> Any:
+            return await process.call(name, effect, args)
+
+        setattr(self, name, call)
+        return call
+
+
 class ObjectsDoor(Door):
     far = True
+
+    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
+        data = b"".join([bytes(part) async for part in parts])
+        await self._process.call("put_stream", self._store.put_stream, (key, data))
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         method = self._store.put_if_absent

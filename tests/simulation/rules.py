@@ -7,6 +7,7 @@ from samsa.log.core import Log
 
 from .ledger import SimLedger
 from .objects import SimObjects
+from .setting import Setting
 
 Break = Callable[[Log], None]
 
@@ -15,10 +16,16 @@ def untouched(log: Log) -> None:
     """The log as it is."""
 
 
+def as_drawn(setting: Setting) -> Setting:
+    return setting
+
+
 class Rules(NamedTuple):
     break_log: Break = untouched
     ledger: type[SimLedger] = SimLedger
     objects: type[SimObjects] = SimObjects
+    tune: Callable[[Setting], Setting] = as_drawn
+    """Where a rule is seldom needed, the schedules are made for it."""
 
 
 SOUND = Rules()
@@ -26,11 +33,11 @@ BROKEN: dict[str, Rules] = {}
 """By what is done instead of the rule."""
 
 
-def instead(what: str) -> Callable[[Break], Break]:
+def instead(what: str, tune: Callable[[Setting], Setting] = as_drawn) -> Callable[[Break], Break]:
     """Register a way to break the log of every process."""
 
     def register(break_log: Break) -> Break:
-        BROKEN[what] = Rules(break_log)
+        BROKEN[what] = Rules(break_log, tune=tune)
         return break_log
 
     return register

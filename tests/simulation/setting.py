@@ -21,12 +21,18 @@ class Setting:
     readers: int
     fencers: int
     janitors: int
+    mergers: int
     deleters: int
     """Administrators who delete records; then retention has no promise to keep."""
     retention: Retention
     limits: Limits
     storm_s: float
     """How long things go wrong."""
+
+    @property
+    def skew_ms(self) -> int:
+        """How far two clocks may be apart."""
+        return self.fence_after_ms + 300
 
     @property
     def fence_after_ms(self) -> int:
@@ -46,6 +52,7 @@ class Setting:
             readers=rng.choice((1, 2)),
             fencers=rng.choice((0, 1)),
             janitors=janitors,
+            mergers=rng.choice((0, 1, 1, 2)),
             deleters=int(seed % 5 == 4),
             retention=Retention(max_bytes=rng.choice((1, 100, 400)) if janitors else 0),
             limits=Limits(
@@ -56,6 +63,9 @@ class Setting:
                 closing_ms=rng.choice((30, 1_000)),
                 objects_per_read=rng.choice((2, 256)),
                 sweep_grace_ms=rng.choice((0, 0, 200, 1_000)),
+                segment_bytes=rng.choice((400, 1_500, 100_000)),
+                merge_after_ms=rng.choice((0, 0, 500)),
+                building_ms=rng.choice((0, 100, 3_000)),
             ),
             storm_s=rng.choice((5, 10)),
         )

@@ -2,7 +2,8 @@
 
 import pytest
 import simulation.broken_log
-import simulation.broken_stores  # noqa: F401 - these two fill BROKEN
+import simulation.broken_merges
+import simulation.broken_stores  # noqa: F401 - these fill BROKEN
 from simulation.play import run
 from simulation.rules import BROKEN
 

@@ -5,13 +5,16 @@ is written down once, and compared with everything that is seen, acknowledged, i
 later. It knows a batch by its checksum, which covers all but the offset.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from samsa.log.read import Plan
 from samsa.log.stores import slot_key
 from samsa.ports import Buffer, Extent, Head, Partition
 from samsa.records import BatchHeader, headers
+
+Index: TypeAlias = Callable[[], list[Extent]]
 
 
 class Violation(Exception):
@@ -55,10 +58,26 @@ class Truth:
         self._held: Mapping[str, bytes] = {}
         self._packed: dict[tuple[Partition, int], tuple[str, int, int]] = {}
         """Slots that are part of an object: its key, their start and size."""
+        self._indexes: dict[int, Index] = {}
+        """By the identity of the shadow."""
 
-    def watch(self, partition: Partition, held: Mapping[str, bytes]) -> None:
-        self.shadows[partition] = Shadow()
+    def watch(self, partition: Partition, held: Mapping[str, bytes], index: Index) -> None:
+        shadow = self.shadows[partition] = Shadow()
+        self._indexes[id(shadow)] = index
         self._held = held
+
+    def _extents(self, shadow: Shadow) -> list[Extent]:
+        """What readers find above the log's start."""
+        found = self._indexes[id(shadow)]()
+        return [extent for extent in found if extent.end > shadow.log_start]
+
+    def _is_read(self, shadow: Shadow, base: int, key: str) -> bool:
+        """Whether readers look at the key of the slot at `base`: by its extent, or for lack of
+        one."""
+        for extent in self._extents(shadow):
+            if extent.base <= base < extent.end:
+                return extent.key == key
+        return not shadow.passed(base)
 
     # What happens to the ledger
 
@@ -125,6 +144,36 @@ class Truth:
             data = data[: self._packed[partition, extent.base][2]]
         require(extent.size == len(data), f"the extent at {extent.base} has the wrong size")
 
+    def swapped(self, partition: Partition, new: Sequence[Extent]) -> None:
+        """Whatever takes the place of slots holds the same bytes, and its marks lead to batches."""
+        shadow = self.shadows[partition]
+        for extent in new:
+            slots = [shadow.stored.get(base) for base in self._slots(shadow, extent)]
+            require(None not in slots, f"the segment at {extent.base} holds what is not visible")
+            data = self._held.get(extent.key, b"")[extent.start : extent.start + extent.size]
+            require(data == b"".join(slots), f"the segment at {extent.base} has other bytes")
+            self._check_marks(extent, data)
+
+    def _slots(self, shadow: Shadow, extent: Extent) -> list[int]:
+        found, offset = [], extent.base
+        while offset < extent.end:
+            require(offset in shadow.slots, f"no slot begins at {offset}, in a segment")
+            found.append(offset)
+            offset += shadow.slots[offset]
+        require(offset == extent.end, f"the segment at {extent.base} ends inside a slot")
+        return found
+
+    @staticmethod
+    def _check_marks(extent: Extent, data: bytes) -> None:
+        batches = headers(data)
+        places = dict(batches)
+        for (offset, position), before in zip(extent.marks, extent.times, strict=True):
+            header = places.get(position)
+            found = header is not None and header.base_offset == extent.base + offset
+            require(found, f"a mark of {extent.base} leads to no batch")
+            newest = [h.max_timestamp for at, h in batches if at < position and h.count]
+            require(before >= max(newest, default=-1), f"a mark of {extent.base} is too old")
+
     def moved(self, partition: Partition, head: Head) -> None:
         shadow = self.shadows[partition]
         shadow.log_start = head.log_start
@@ -144,12 +193,18 @@ class Truth:
 
     def put(self, key: str, data: bytes) -> None:
         shadow, base = self._keys[key]
-        if base < shadow.visible_end and not shadow.passed(base):
+        if base < shadow.visible_end and self._is_read(shadow, base, key):
             require(shadow.stored[base] == data, f"the visible slot at {base} has changed")
 
     def deleted(self, key: str) -> None:
-        shadow, base = self._keys[key]
-        require(shadow.passed(base), f"the slot at {base} was deleted from the log")
+        if key in self._keys:
+            shadow, base = self._keys[key]
+            read = self._is_read(shadow, base, key)
+            require(not read, f"the slot at {base} was deleted from the log")
+            return
+        for shadow in self.shadows.values():
+            named = [extent.base for extent in self._extents(shadow) if extent.key == key]
+            require(not named, f"the segment of {named} was deleted from the log")
 
     def placed(self, partition: Partition, extent: Extent, key: str, start: int) -> None:
         self._packed[partition, extent.base] = key, start, extent.size
@@ -158,7 +213,8 @@ class Truth:
         shadow = self.shadows[partition]
         for (where, base), (pack, _, _) in self._packed.items():
             if (where, pack) == (partition, key):
-                require(shadow.passed(base), f"the slot at {base} was deleted from the log")
+                read = self._is_read(shadow, base, key)
+                require(not read, f"the slot at {base} was deleted from the log")
 
     # What the clients are told
 

@@ -23,6 +23,7 @@ CALLS = (
     *PROTOCOL,
     *("head", "extents", "get", "piece", "producer", "index"),
     *("advance_start", "drop_extents", "delete", "append"),
+    *("replace_extents", "announce", "put_stream", "condemn", "graves"),
 )
 
 

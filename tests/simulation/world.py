@@ -41,7 +41,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.rng = Random(self.seed)
-        self.setting = Setting.of(self.rng, self.seed)
+        self.setting = self.rules.tune(Setting.of(self.rng, self.seed))
         self.weather = Weather.of(self.rng)
         promised = 0 if self.setting.deleters else self.setting.retention.max_bytes
         self.truth = Truth(promised)
@@ -51,7 +51,8 @@ class World:
         self.partitions = [Partition(UUID(int=1), n) for n in range(self.setting.partitions)]
         for partition in self.partitions:
             self.ledger.make(partition)
-            self.truth.watch(partition, self.objects.held)
+            index = self.ledger.item(partition).valid
+            self.truth.watch(partition, self.objects.held, index)
         self.stopped: asyncio.Future[None] = self.loop.create_future()
         self._nonces = self._starts = 0
         self.processes = [self._start() for _ in range(self.setting.processes)]

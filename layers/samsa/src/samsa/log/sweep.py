@@ -6,11 +6,15 @@ swap removes again. Whoever finds a grave first writes down when; whoever finds 
 that no reader can still have planned on what is in it deletes that, and then forgets the grave. A
 crash in between leaves a grave to be found again, and deleting twice does no harm.
 
+Somebody who slept may put something under a key that was swept. Nobody reads it, and a look through
+all objects finds it.
+
 An announced object that nobody swapped in for long is condemned first: from then on no swap can
 take it, and only then is it deleted.
 """
 
-from collections.abc import AsyncIterator
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Sequence
 
 from samsa.ports import Extent, Grave, Partition
 
@@ -20,6 +24,7 @@ from .stores import Stores, partition_prefix, slot_key
 FLOOR = "floor "
 SWEPT = "swept"
 AT_ONCE = 1_000
+ALL = 100_000
 DELETE_AT_ONCE = 500
 PAGE = 500
 
@@ -57,11 +62,38 @@ class Sweeper:
         await ledger.announce(partition, Grave(f"{FLOOR}{floor:020d}", 0, floor, (), now))
         return True
 
+    async def find_orphans(self, partition: Partition) -> int:
+        """Objects that neither an extent nor a grave names, and no slot can have use for; how many.
+
+        In this order: what is not in the index yet is announced, until the moment it is indexed.
+        """
+        keys = [key async for key in self._stores.objects.list(partition_prefix(partition))]
+        head = await self._stores.ledger.head(partition)
+        graves = await self._stores.ledger.graves(partition, ALL)
+        buried = {key for grave in graves for key in grave.keys}
+        index = [extent async for extent in self._extents(partition, 0, head.next_offset)]
+        named = {extent.key for extent in index}
+        orphans = [
+            key
+            for key in keys
+            if key not in named
+            and key not in buried
+            and (is_segment_key(key) or _is_past(key_base(key), index, head.log_start))
+        ]
+        now = self._stores.clock.now_ms()
+        for start in range(0, len(orphans), DELETE_AT_ONCE):
+            some = tuple(orphans[start : start + DELETE_AT_ONCE])
+            await self._stores.ledger.announce(
+                partition, Grave(f"orphans {some[0]}", 0, 0, some, now)
+            )
+        return len(orphans)
+
     async def _empty(self, partition: Partition, grave: Grave) -> bool:
         """Delete what is in a grave. False: not all of it can be yet."""
         if grave.name.startswith(FLOOR):
             return await self._below(partition, grave.end)
-        named = {extent.key async for extent in self._extents(partition, grave)}
+        held = self._extents(partition, grave.base, grave.end)
+        named = {extent.key async for extent in held}
         gone = [key for key in grave.keys if key not in named]
         gone += [key async for key in self._slots(partition, grave) if key not in named]
         return await self._delete(partition, gone)
@@ -74,14 +106,13 @@ class Sweeper:
         await self._stores.ledger.move_cursor(partition, SWEPT, floor)
         return True
 
-    async def _extents(self, partition: Partition, grave: Grave) -> AsyncIterator[Extent]:
-        offset = grave.base
-        while found := await self._stores.ledger.extents(partition, offset, PAGE):
+    async def _extents(self, partition: Partition, base: int, end: int) -> AsyncIterator[Extent]:
+        while base < end:
+            found = await self._stores.ledger.extents(partition, base, PAGE)
             for extent in found:
-                if extent.base >= grave.end:
-                    return
-                yield extent
-            offset = found[-1].end
+                if extent.base < end:
+                    yield extent
+            base = found[-1].end if found else end
 
     async def _slots(self, partition: Partition, grave: Grave) -> AsyncIterator[str]:
         if grave.base < grave.end:
@@ -109,3 +140,10 @@ class Sweeper:
                 keys.clear()
         if keys:
             await self._stores.objects.delete(keys)
+
+
+def _is_past(base: int, index: Sequence[Extent], log_start: int) -> bool:
+    """Whether the slot that begins at `base` is below the log's start, or in an extent. Where the
+    log starts inside a slot, that one is indexed."""
+    at = bisect_right(index, base, key=lambda extent: extent.end)
+    return base < log_start or (at < len(index) and index[at].base <= base)
