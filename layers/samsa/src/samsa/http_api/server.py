@@ -11,7 +11,7 @@ from .app import application
 from .asking import Kafka
 from .guard import OnlyFromHere, is_loopback
 
-AT_ONCE = 200
+AT_ONCE = 100
 """Requests; who comes beyond is told 503."""
 
 
