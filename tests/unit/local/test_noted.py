@@ -40,11 +40,13 @@ class Alone:
 
     def in_the_database(self) -> int:
         with sqlite3.connect(self.folder / "ledger.db") as db:
-            return int(db.execute("SELECT count(*) FROM extents").fetchone()[0])
+            return int(db.execute("SELECT coalesce(sum(offsets), 0) FROM extents").fetchone()[0])
 
     async def stored(self) -> list[bytes]:
+        """What the index leads to, one by one: every append is a digit."""
         found = await self.ledger.extents(PARTITION, 0, 1_000)
-        return [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
+        data = [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
+        return [bytes([digit]) for digit in b"".join(data)]
 
     async def close(self) -> None:
         await self.journal.close()
@@ -79,6 +81,51 @@ async def test_whoever_asks_the_ledger_sees_what_is_noted(alone: Alone):
     assert (await alone.ledger.head(PARTITION)).next_offset == 3
     assert await alone.stored() == [b"0", b"1", b"2"]
     assert alone.in_the_database() == 3
+
+
+async def test_what_lies_one_behind_the_other_is_one_entry_of_the_index(alone: Alone):
+    for base in range(4):
+        await alone.append(base)
+    assert [(e.base, e.offsets) for e in await alone.ledger.extents(PARTITION, 0, 9)] == [
+        (0, 1),
+        (1, 3),
+    ]
+
+
+async def test_what_lies_apart_is_not_joined(alone: Alone):
+    for base in range(3):
+        await alone.append(base)
+    place = alone.journal._packs.place(PARTITION, 3, 10)
+    alone.journal._packs.keep(place)  # as if a thread still wrote there
+    await alone.append(3)
+    assert await alone.stored() == [b"0", b"1", b"2", b"3"]
+    assert len(await alone.ledger.extents(PARTITION, 0, 9)) == 3
+
+
+async def test_what_was_perhaps_written_before_is_not_indexed_twice(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+):
+    for base in range(3):
+        await alone.append(base)
+
+    class Liar(module.Transaction):
+        """Commits, and says that it has not."""
+
+        def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+            super().__exit__(kind, *rest)
+            raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "Transaction", Liar)
+        with pytest.raises(sqlite3.OperationalError):
+            alone.ledger.noted.settle()
+    await alone.append(3)
+    assert await alone.stored() == [b"0", b"1", b"2", b"3"]
+    assert [(e.base, e.offsets) for e in await alone.ledger.extents(PARTITION, 0, 9)] == [
+        (0, 1),
+        (1, 2),
+        (3, 1),
+    ]
 
 
 async def test_notes_are_written_down_soon(alone: Alone):

@@ -3,7 +3,8 @@ from itertools import pairwise
 import pytest
 from unit.log.given import PARTITION
 
-from samsa.log.extents import MARK_EVERY, cut, describe, describe_object
+from samsa.joining import MARK_EVERY
+from samsa.log.extents import cut, describe, describe_object
 from samsa.log.stores import slot_key
 from samsa.ports import Extent
 from samsa.records import Record, build, filler, headers

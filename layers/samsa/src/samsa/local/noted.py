@@ -3,7 +3,8 @@
 Only while the process is alone with the ledger. Then it knows the head of a partition it appended
 to, and which version of a producer's state is the last, because nobody else could have changed
 them; a note makes the append final, and a transaction for each would only be work. Whoever asks the
-ledger anything finds the notes written down first, so nobody sees the difference.
+ledger anything finds the notes written down first, so nobody sees the difference. What lies in one
+pack, one behind the other, becomes one entry of the index: readers, too, have less to do then.
 
 After a crash the next process to open the ledger finds the notes and writes them down. Doing so
 twice does no harm.
@@ -13,6 +14,7 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 
+from samsa.joining import adjoin, join_extents
 from samsa.local.database import Transaction
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
@@ -20,7 +22,7 @@ from samsa.local.schema import INSERT_EXTENT, INSERT_UNLESS_HELD, extent_to_row
 from samsa.ports import Claim, Extent, Head, Journaled, Partition
 
 IN_MEMORY = ":memory:"
-SETTLE_AFTER_S = 0.005
+SETTLE_AFTER_S = 0.01
 SETTLE_AGAIN_S = 0.1
 MANY = 500
 TOO_MANY = 20_000
@@ -40,6 +42,8 @@ class NotedAppends:
         self.waiting: list[Note] = []
         self._heads: dict[Partition, Head] = {}
         self._versions: dict[tuple[Partition, int], int] = {}
+        self._perhaps_written = False
+        """Whether an attempt to write down what waits has failed: who knows how far it came."""
         self._timer: asyncio.TimerHandle | None = None
         self._ownership: Ownership | None = None
         self._notes: Notes | None = None
@@ -52,8 +56,7 @@ class NotedAppends:
         """What the last process that was alone left behind."""
         assert self._notes is not None
         if not self._notes.empty:
-            # Written down already, perhaps, and merged since.
-            self._write(list(self._notes.read()), INSERT_UNLESS_HELD)
+            self._write(list(self._notes.read()), perhaps_again=True)
             self._notes.clear()
 
     # Being alone
@@ -115,19 +118,25 @@ class NotedAppends:
     def settle(self) -> None:
         """Raises sqlite3.Error: then the notes stay."""
         if self.waiting:
-            self._write(self.waiting)
+            again, self._perhaps_written = self._perhaps_written, True
+            self._write(self.waiting, perhaps_again=again)
+            self._perhaps_written = False
             self.waiting = []
             assert self._notes is not None
             self._notes.clear()
 
-    def _write(self, notes: list[Note], insert: str = INSERT_EXTENT) -> None:
+    def _write(self, notes: list[Note], perhaps_again: bool) -> None:
+        """What was perhaps written before, with its neighbours, and merged since, is written one
+        by one where nothing holds it."""
+        insert = INSERT_UNLESS_HELD if perhaps_again else INSERT_EXTENT
+        extents = [(n.partition, n.extent) for n in notes] if perhaps_again else _joined(notes)
         heads = {note.partition: note.extent.end for note in notes}
         claims = {(n.partition, claim.producer_id): claim for n in notes for claim in n.claims}
         with Transaction(self._db):
             there = {p for p, end in heads.items() if self._raise_head(p, end)}
             self._db.executemany(
                 insert,
-                [extent_to_row(n.partition, n.extent) for n in notes if n.partition in there],
+                [extent_to_row(partition, one) for partition, one in extents if partition in there],
             )
             self._db.executemany(
                 RAISE_PRODUCER,
@@ -171,3 +180,20 @@ class NotedAppends:
                 self.waiting = []
             self._notes.close()
             self._ownership.close()
+
+
+def _joined(notes: list[Note]) -> list[tuple[Partition, Extent]]:
+    """Each partition's extents, in order, as few as they can be."""
+    runs: list[tuple[Partition, list[Extent]]] = []
+    last: dict[Partition, list[Extent]] = {}
+    for partition, extent, _ in notes:
+        run = last.get(partition)
+        if run is None or not adjoin(run[-1], extent):
+            run = last[partition] = []
+            runs.append((partition, run))
+        run.append(extent)
+    return [(partition, _one(run)) for partition, run in runs]
+
+
+def _one(run: list[Extent]) -> Extent:
+    return run[0] if len(run) == 1 else join_extents(run, run[0].key, run[0].start)

@@ -2,7 +2,7 @@
 
 Opening a ledger as a broker does makes whoever is alone with it let us in, and from then on write
 every append down at once (`ownership.py`). For a look that is too much. An onlooker takes no lock
-and writes nothing. What has been noted but not yet written down when it comes, it waits for: five
+and writes nothing. What has been noted but not yet written down when it comes, it waits for: some
 milliseconds, mostly. If nobody is there to write it down, because that process has died, it opens
 the ledger as anybody would, for as long as that takes.
 """

@@ -4,15 +4,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from samsa.joining import mark_every
 from samsa.ports import Buffer, Extent, Partition
 from samsa.records.batch import BatchHeader, headers
 
 from .stores import slot_key
-
-MARK_EVERY = 32 * 1024
-"""At most one batch in this many bytes is marked: an extent stays small in the ledger."""
-MOST_MARKS = 512
-"""Of a large extent fewer are: some kilobytes, whatever its size."""
 
 
 class Range(NamedTuple):
@@ -23,10 +19,6 @@ class Range(NamedTuple):
     length: int
     end_offset: int
     """The offset after the last batch in it."""
-
-
-def mark_every(size: int) -> int:
-    return max(MARK_EVERY, size // MOST_MARKS)
 
 
 def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int) -> Extent:
@@ -73,6 +65,13 @@ def cut(extent: Extent, offset: int, max_bytes: int) -> Range:
     last = bisect_right(bounds, start + max_bytes, key=lambda b: b[1]) - 1
     last = max(last, first + 1)
     return _section(extent, bounds, first, last)
+
+
+def begins_at(extent: Extent, offset: int) -> bool:
+    """Whether a batch that is known by its place begins there, or the extent does after it."""
+    delta = offset - extent.base
+    at = bisect_left(extent.marks, (delta, 0))
+    return delta <= 0 or (at < len(extent.marks) and extent.marks[at][0] == delta)
 
 
 def sections(extent: Extent, timestamp: int) -> Iterator[Range]:

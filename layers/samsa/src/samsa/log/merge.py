@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
+from samsa.joining import join_extents
 from samsa.ports import Extent, Grave, Partition
 
 from .copying import copy
 from .read import OutOfRange, Reader
 from .runs import Sizes, Span, adjoining, apart, settled
-from .segments import join_extents, segment_key
+from .segments import segment_key
 from .stores import Stores
 
 Choose: TypeAlias = Callable[[Sequence[Extent], Sizes], Iterable[Span]]

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from samsa.joining import adjoin
 from samsa.ports import Extent
 
-from .segments import LONGEST, adjoin
+from .segments import LONGEST
 
 AT_ONCE = 256
 """Extents of one object that are joined in one step, which nobody else can write during."""
