@@ -18,9 +18,10 @@ def test_a_message_a_second_by_hand():
     assert dollars(bill, "API Gateway connections") == pytest.approx(43_800 * 0.25e-6)
     requests = MONTH + ROUNDS + 2 * RECONNECTS
     assert dollars(bill, "Lambda requests") == pytest.approx(requests * 0.2e-6)
-    writes = 5 * MONTH + 2 * RECONNECTS  # reserve, bind, confirm, extent; and it is removed again
+    # Reserve, bind, confirm, extent; and it is removed again.
+    writes = 5 * MONTH + 2 * RECONNECTS + 4 * ROUNDS
     assert dollars(bill, "DynamoDB writes") == pytest.approx(writes * 0.625e-6)
-    reads = 5 * MONTH + ROUNDS * (2 + 1 + 1_000 / 14)
+    reads = (5 + 1 / 14) * MONTH + ROUNDS * (2 + 10 + 1_000 / 14)
     assert dollars(bill, "DynamoDB reads") == pytest.approx(reads * 0.125e-6)
     assert dollars(bill, "S3 puts and lists") == pytest.approx((MONTH + ROUNDS) * 5e-6)
     assert dollars(bill, "S3 gets") == pytest.approx(MONTH * 0.4e-6)
@@ -83,14 +84,25 @@ def test_a_reader_is_woken_reads_and_waits_again():
     assert more("S3 gets") == pytest.approx(MONTH * 0.4e-6)
 
 
+def test_a_busy_reader_reads_all_that_came_while_it_was_busy():
+    """Ten appends a second; to read takes 35 ms and to wait again 25: woken 6.25 times, not ten."""
+    crowd = a_load(messages_per_second=10, producers=1_000_000)
+    alone, read = (functions(replace(crowd, consumers=n), SHIPPED) for n in (0, 1))
+    what = "API Gateway messages"
+    more = (dollars(read, what) - dollars(alone, what)) / 2.628
+    assert more == pytest.approx(5 * 6.25 + 2 / 3 + 2 / 5, rel=1e-4)
+    more = dollars(read, "S3 gets") - dollars(alone, "S3 gets")
+    assert more == pytest.approx(10 * MONTH * 0.4e-6, rel=1e-4)
+
+
 def test_a_reader_of_many_partitions_looks_at_all_of_them():
     one, many = (functions(a_load(consumers=1, partitions=n), instant()) for n in (1, 11))
     extents = 1_000 / 14
-    reads = 10 * (1 + 2) * MONTH + ROUNDS * 10 * (1 + extents)
+    reads = 10 * (1 + 2) * MONTH + ROUNDS * 10 * (10 + extents)
     more = dollars(many, "DynamoDB reads") - dollars(one, "DynamoDB reads")
     assert more == pytest.approx(reads * 0.125e-6)
     more = dollars(many, "DynamoDB writes") - dollars(one, "DynamoDB writes")
-    assert more == pytest.approx(10 * MONTH * 0.625e-6)
+    assert more == pytest.approx(10 * (MONTH + 4 * ROUNDS) * 0.625e-6)
 
 
 def test_an_idle_consumer_costs_its_heartbeats_and_commits_and_hardly_a_fetch():

@@ -76,12 +76,14 @@ class Processes:
 
 ROUND = Act(reads=2)
 """A round of the janitor, of any process: topics, and topics that are to be buried."""
-ROUND_OF_A_PARTITION = Act(reads=1, lists=1)
-"""Its head, and what lies below the log's start."""
-EXPIRY = Act(writes=1)
-"""An append that has aged out leaves the index. S3 deletes for nothing."""
+ROUND_OF_A_PARTITION = Act(reads=2)
+"""Its head and its graves."""
+ROUND_OF_A_MOVING_PARTITION = Act(reads=10, writes=4, lists=1)
+"""If something has aged out of it: its start moves, a grave is dug, the one before is emptied."""
 EXTENT_BYTES = 350
 """Of an index entry: its own 250, and the 100 that DynamoDB counts for each item."""
 EXTENTS_LOOKED_AT = 1_000
 """By a round, of a partition that has as many."""
 READS_PER_EXTENT = 1 / 14
+EXPIRY = Act(reads=READS_PER_EXTENT, writes=1)
+"""An append that has aged out leaves the index. S3 deletes for nothing."""

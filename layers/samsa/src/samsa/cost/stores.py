@@ -5,6 +5,7 @@ from .acts import (
     EXTENTS_LOOKED_AT,
     READS_PER_EXTENT,
     ROUND,
+    ROUND_OF_A_MOVING_PARTITION,
     ROUND_OF_A_PARTITION,
     Act,
 )
@@ -32,7 +33,8 @@ def rounds(load: Load, slots: float, prices: Prices) -> Act:
     often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
     indexed = slots * load.retention_hours * 3600 / load.partitions
     looked_at = min(indexed, EXTENTS_LOOKED_AT) * READS_PER_EXTENT
-    of_all = ROUND_OF_A_PARTITION.plus(Act(reads=looked_at)).times(load.partitions)
+    each = ROUND_OF_A_MOVING_PARTITION if slots else ROUND_OF_A_PARTITION
+    of_all = each.plus(Act(reads=looked_at)).times(load.partitions)
     return ROUND.plus(of_all).times(often)
 
 
