@@ -31,6 +31,11 @@ class Appender:
         journal = stores.journal
         self._at_once = AtOnce(stores, journal, fencer, producers) if journal else None
 
+    @property
+    def is_far(self) -> bool:
+        """Whether each append talks to stores that are not on this machine."""
+        return self._at_once is None
+
     async def append(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
         """An outcome for each batch, in order. Raises Unavailable: then nothing is known."""
         outcomes: dict[int, Outcome] = {}

@@ -58,6 +58,10 @@ class PartitionWriter:
                 await asyncio.wait([self._task])
 
     def _begin(self) -> None:
+        if self._appender.is_far:
+            # A call over a network has a timeout, and a timeout needs its task.
+            self._task = asyncio.get_running_loop().create_task(self._run())
+            return
         rest = begin(self._run())
         if rest is not None:
             self._task = asyncio.get_running_loop().create_task(_finish(rest))
