@@ -23,7 +23,16 @@ REASONS = {
     BAD_HEADERS: "a record header has no name, or there are fewer than none",
 }
 
-_compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
+
+def _compiled(function: Any) -> Any:
+    """Compiled once per machine, and kept beside this file or in the user's cache."""
+    how = {"nogil": True, "error_model": "numpy"}
+    try:
+        return njit(cache=True, **how)(function)
+    except RuntimeError:  # there is nowhere to keep it: each worker compiles for itself
+        return njit(**how)(function)
+
+
 _inlined: Any = njit(inline="always", error_model="numpy")
 
 
