@@ -20,7 +20,8 @@ def path_without_java(folder: Path) -> str:
 
 @pytest.fixture
 def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("JAVA_HOME", "restored after the test, whatever it is set to meanwhile")
+    monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", path_without_java(tmp_path / "bin"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
