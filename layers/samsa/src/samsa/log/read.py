@@ -1,8 +1,9 @@
 """Reading: a prefix of the log, planned from the ledger and fetched from the objects.
 
 A plan names ranges of objects and reads none of them, so that whoever asked can send them straight
-from the file, from a cache, or as references to S3. A slot below the visible end that has no extent
-was confirmed by someone who stopped before indexing it: it is found at its own key, and indexed.
+from the file, from a cache, or as references to S3; only who starts between two marked batches has
+the place of its first one looked up. A slot below the visible end that has no extent was confirmed
+by someone who stopped before indexing it: it is found at its own key, and indexed.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from samsa.ports import Extent, Head, Missing, Partition, Piece, Unavailable
 from samsa.records.batch import BatchHeader, headers
 
-from .extents import Range, cut, describe_object, join
+from .extents import Range, begins_at, cut, describe_object, join
 from .fence import Fencer
 from .stores import Stores, slot_key
 
@@ -86,12 +87,25 @@ class Reader:
                 taken = cut(extent, offset, left)
                 if ranges and taken.length > left:
                     return ranges
+                if not begins_at(extent, offset):
+                    taken = await self._from_batch(extent, offset, taken)
                 join(ranges, taken)
                 left -= taken.length
                 if taken.end_offset < extent.end or left <= 0 or len(ranges) >= most:
                     return ranges
                 offset = extent.end
         return ranges
+
+    async def _from_batch(self, extent: Extent, offset: int, taken: Range) -> Range:
+        """Without the batches that end before the offset. Kafka sends none of them, and some
+        clients go back to where such a batch ends."""
+        section = cut(extent, offset, 1)
+        try:
+            data = await self._stores.objects.get(section.key, section.start, section.length)
+        except Missing:
+            return taken  # whoever loads it finds out
+        skipped = next((at for at, header in headers(data) if header.next_offset > offset), 0)
+        return Range(taken.key, taken.start + skipped, taken.length - skipped, taken.end_offset)
 
     async def extents_from(
         self, partition: Partition, offset: int, end: int, limit: int
