@@ -119,8 +119,22 @@ class Appender:
         try:
             data = await self._stores.insist(self._stores.objects.get, key)
         except Missing:
-            return await self._swept(partition, own)
-        return any(_same(header, own) for _, header in headers(data))
+            data = b""
+        if any(_same(header, own) for _, header in headers(data)):
+            return True
+        return await self._was_merged(partition, layout.extent.base, own)
+
+    async def _was_merged(self, partition: Partition, slot: int, own: BatchHeader) -> bool:
+        """Nothing of ours is at our key; but the slot may have been closed with it, merged, and
+        swept since. Then the index leads to it, and at the key may be what somebody late put."""
+        await self._is_in_log(partition, own)
+        try:
+            stored = await self._stores.insist(
+                self._reader.batch_at, partition, own.base_offset, slot
+            )
+        except Missing:
+            return False
+        return _same(stored, own)
 
     async def _ask(
         self, partition: Partition, slot: Slot, own: BatchHeader, confirmed: Confirmed
@@ -134,17 +148,16 @@ class Appender:
                 self._reader.batch_at, partition, own.base_offset, slot.base
             )
         except Missing:
-            await self._swept(partition, own)
+            await self._is_in_log(partition, own)
             return None
         return confirmed.head.log_start if _same(stored, own) else None
 
-    async def _swept(self, partition: Partition, own: BatchHeader) -> bool:
-        """Our slot was closed by someone and its object is gone. If the log has moved past it,
-        nobody can tell what it held, and the client must ask again; else it was not ours."""
+    async def _is_in_log(self, partition: Partition, own: BatchHeader) -> None:
+        """If the log has moved past our slot, which someone closed, nobody can tell what it held,
+        and the client must ask again."""
         head = await self._stores.insist(self._stores.ledger.head, partition)
         if own.base_offset < head.log_start:
             raise _aged(partition, own)
-        return False
 
 
 def _aged(partition: Partition, own: BatchHeader) -> Unavailable:
