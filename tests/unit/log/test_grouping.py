@@ -13,6 +13,8 @@ from samsa.ports import Partition, Unavailable
 class GatedAppender:
     """Writes what it is given down, and answers when it is let through."""
 
+    is_far = False
+
     def __init__(self) -> None:
         self.groups: list[list[Batch]] = []
         self.gate = asyncio.Event()
