@@ -1,7 +1,9 @@
 """Planning: from offsets to the extents that hold them."""
 
+from bisect import bisect_left
+
 from samsa.log.read import OutOfRange
-from samsa.ports import Partition, UnknownPartition
+from samsa.ports import Extent, Partition, UnknownPartition
 
 from .access import Access
 from .losses import Losses
@@ -44,10 +46,16 @@ class Planner:
                 self._losses.report(f"{where}: the topic was deleted")
                 break
             found += [
-                Stretch(where, partition.topic_id, extent, first, end)
+                Stretch(where, partition.topic_id, extent, max(first, _begin(extent, since)), end)
                 for extent in extents
                 if extent.records != 0 and extent.max_timestamp >= since
             ]
             size += sum(extent.size for extent in extents)
             offset = extents[-1].end
         return found
+
+
+def _begin(extent: Extent, since: int) -> int:
+    """The first offset in it that may be recent enough: its marks know the times before them."""
+    older = bisect_left(extent.times, since)
+    return extent.base + (extent.marks[older - 1][0] if older else 0)

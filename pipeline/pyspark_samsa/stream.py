@@ -40,6 +40,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._log = Kept(options.ledger, options.objects)
         self._partitions: Partitions = {}
         """As they were at the last look."""
+        self._logs: Logs = {}
         self._latest: Offsets = {}
         self._target: Offsets | None = None
         """Where a query ends that reads what is available now."""
@@ -117,7 +118,8 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if before is not None and before != partition:
                 self._losses.report(f"{where}: the topic was deleted, and made again")
         self._partitions = found
-        return await look_at(access, found)
+        self._logs = await look_at(access, found)
+        return self._logs
 
     def _check(self, begin: Offsets, logs: Logs) -> None:
         for where, offset in begin.items():
@@ -177,5 +179,9 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if partition is None:
             self._losses.report(f"{where}: the topic was deleted")
             return []
-        # An end below the start is that of a topic made again, which is read from its beginning.
-        return await planner.stretches(where, partition, first if first <= last else 0, last)
+        start = self._logs[where].start
+        if first > last:
+            first = start  # of a topic that was made again: it is read from its beginning
+        if first < min(start, last):
+            self._losses.report(f"{where}: the records [{first}, {start}) were deleted")
+        return await planner.stretches(where, partition, max(first, start), last)

@@ -34,6 +34,8 @@ class Given:
 
     ledger: str
     objects: str
+    at_once: bool = True
+    """Whether ledger and objects on one machine are taken for one."""
 
     @property
     def options(self) -> dict[str, str]:
@@ -47,7 +49,7 @@ class Given:
         process = uuid4().hex[:12]
         ledger = await open_ledger(self.ledger, fsync=False)
         objects = open_objects(self.objects, fsync=False, cache_bytes=0)
-        journal = open_journal(ledger, objects, process, fsync=False)
+        journal = open_journal(ledger, objects, process, fsync=False) if self.at_once else None
         stores = Stores(
             ledger,
             objects,

@@ -26,7 +26,7 @@ REASONS = {
 
 def _compiled(function: Any) -> Any:
     """Compiled once per machine, and kept beside this file or in the user's cache."""
-    how = {"nogil": True, "error_model": "numpy"}
+    how: Any = {"nogil": True, "error_model": "numpy"}
     try:
         return njit(cache=True, **how)(function)
     except RuntimeError:  # there is nowhere to keep it: each worker compiles for itself
