@@ -20,6 +20,7 @@ CLASSES = {
     "transactions": "org.apache.kafka.tools.TransactionsCommand",
     "producer": "org.apache.kafka.tools.VerifiableProducer",
     "consumer": "org.apache.kafka.tools.VerifiableConsumer",
+    "compaction": "org.apache.kafka.tools.LogCompactionTester",
     "groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
 }
 NORMAL = (
