@@ -22,6 +22,10 @@ class Plan:
     idle_seconds: float
     """For which idle members are watched."""
     starts: int
+    spark_bytes: int
+    """Of record values in each topic that Spark reads."""
+    spark_batches: int
+    """Micro-batches of one record in one turn."""
     patience_s: float
     """A tool that takes longer than this is ended, and its row stays empty."""
 
@@ -38,6 +42,8 @@ FULL = Plan(
     commits=1_000,
     idle_seconds=20,
     starts=5,
+    spark_bytes=1_000_000_000,
+    spark_batches=30,
     patience_s=300,
 )
 QUICK = Plan(
@@ -52,5 +58,7 @@ QUICK = Plan(
     commits=200,
     idle_seconds=6,
     starts=1,
+    spark_bytes=20_000_000,
+    spark_batches=5,
     patience_s=90,
 )

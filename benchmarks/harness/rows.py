@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 SIZES = {100: "100 B", 1024: "1 KB", 10240: "10 KB"}
 PARTITIONS = {1: "1 partition", 6: "6 partitions"}
+SPARK_SIZES = {size: SIZES[size] for size in (1024, 100)}
 GROUP_SIZES = {1: "1 member", 10: "10 members", 100: "100 members"}
 CONSUMER_SIZES = {size: GROUP_SIZES[size] for size in (10, 100)}
 CROWDS = {(10, 100): "10 groups of 100", (1, 1_000): "1 group of 1,000"}
@@ -22,6 +23,7 @@ class Row:
     """Of the ratio."""
     most: float | None = None
     """Of Samsa's own figure, where that is what counts."""
+    least: float | None = None
 
     @property
     def sum_up(self) -> Callable[[Sequence[float]], float]:
@@ -93,6 +95,19 @@ def _groups() -> list[Row]:
     ]
 
 
+def _spark() -> list[Row]:
+    rows = []
+    for size, name in SPARK_SIZES.items():
+        for count, partitions in PARTITIONS.items():
+            of = f"{name}, {partitions}"
+            rows += [
+                _speed(f"spark.scan.{size}.{count}", f"Spark, scan, {of}", 1.5),
+                _speed(f"spark.keys.{size}.{count}", f"Spark, count by key, {of}", 1.5),
+                Row(f"spark.tasks.{size}.{count}", f"Spark, tasks of a scan, {of}", "", True),
+            ]
+    return [*rows, Row("spark.stream", "Spark, micro-batch of one record", "ms", target=1.2)]
+
+
 def _cost() -> list[Row]:
     rows = []
     for count, partitions in PARTITIONS.items():
@@ -114,4 +129,31 @@ def _store_calls() -> list[Row]:
     ]
 
 
-ROWS: Sequence[Row] = (*_rdkafka(), *_latency(), *_java(), *_groups(), *_cost(), *_store_calls())
+def _bundle() -> list[Row]:
+    return [
+        Row("bundle.produce", "librdkafka produce, 1 KB, 1 partition", "msg/s", True, 5.0),
+        Row("bundle.fetch", "librdkafka consume, 1 KB, 1 partition", "MB/s", True, 5.0),
+        Row("bundle.ack", "acknowledged single message, p50", "ms"),
+        Row("bundle.direct", "the same without the shim, p50", "ms"),
+        Row("bundle.added", "added by the shim and its envelope, p50", "ms", most=2.0),
+        Row("bundle.one", "one producer, far stores", "msg/s", True),
+        Row("bundle.many", "50 producers on one partition, far stores", "msg/s", True),
+        Row("bundle.overlap", "50 producers for one, far stores", "×", True, least=10.0),
+        Row("bundle.cold", "cold start of the gateway function", "ms", most=250.0),
+        Row("bundle.layer", "the layer, unpacked", "MB", most=50.0),
+    ]
+
+
+KAFKA_WORKER = "kafka-worker"
+SEED = {"bundle.produce": 8_000.0, "bundle.fetch": 2.6, "bundle.ack": 1.0}
+"""The best of what kafka-worker did under miniflare: 1.1–8 k msg/s, up to 2.6 MB/s, 1–6 ms."""
+BUNDLE: Sequence[Row] = _bundle()
+ROWS: Sequence[Row] = (
+    *_rdkafka(),
+    *_latency(),
+    *_java(),
+    *_groups(),
+    *_spark(),
+    *_cost(),
+    *_store_calls(),
+)

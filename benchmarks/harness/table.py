@@ -1,31 +1,42 @@
 """From samples to one markdown table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .brokers import KAFKA, SAMSA
-from .rows import ROWS, Row
+from .rows import BUNDLE, KAFKA_WORKER, ROWS, Row
 from .samples import Samples
 
 NOTHING = "—"
-HEADINGS = ("what", SAMSA, KAFKA, "ratio", "target", "met")
 SEPARATOR = (":---", "---:", "---:", "---:", "---:", ":---")
 
 
 def render(samples: Samples) -> str:
-    rows = [_cells(row, samples) for row in ROWS if samples.has(row.key)]
-    return "\n".join(_line(cells) for cells in (HEADINGS, SEPARATOR, *rows))
+    """Beside Apache Kafka."""
+    return _table(samples, ROWS, KAFKA)
+
+
+def bundle(samples: Samples) -> str:
+    """Beside what the bundle grew from."""
+    return _table(samples, BUNDLE, KAFKA_WORKER)
+
+
+def _table(samples: Samples, wanted: Sequence[Row], rival: str) -> str:
+    """Nothing if there is nothing in it."""
+    rows = [_cells(row, rival, samples) for row in wanted if samples.has(row.key)]
+    headings = ("what", SAMSA, rival, "ratio", "target", "met")
+    return "\n".join(_line(cells) for cells in (headings, SEPARATOR, *rows)) if rows else ""
 
 
 def _line(cells: tuple[str, ...]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(row: Row, samples: Samples) -> tuple[str, ...]:
-    ratio = _ratio(row, samples)
+def _cells(row: Row, rival: str, samples: Samples) -> tuple[str, ...]:
+    ratio = _ratio(row, rival, samples)
     return (
         row.what,
         _cell(row, SAMSA, samples),
-        _cell(row, KAFKA, samples),
+        _cell(row, rival, samples),
         NOTHING if ratio is None else f"{ratio:.2f}×",
         _target(row),
         _met(row, ratio, _figure(row, SAMSA, samples)),
@@ -50,14 +61,16 @@ def _digits(figure: float) -> str:
     return f"{figure:.1f}" if figure >= 10 else f"{figure:.2f}"
 
 
-def _ratio(row: Row, samples: Samples) -> float | None:
-    ours, theirs = _figure(row, SAMSA, samples), _figure(row, KAFKA, samples)
+def _ratio(row: Row, rival: str, samples: Samples) -> float | None:
+    ours, theirs = _figure(row, SAMSA, samples), _figure(row, rival, samples)
     return ours / theirs if ours is not None and theirs else None
 
 
 def _target(row: Row) -> str:
     if row.most is not None:
         return f"≤ {row.most:g} {row.unit}"
+    if row.least is not None:
+        return f"≥ {row.least:g} {row.unit}"
     if row.target is None:
         return NOTHING
     return f"{'≥' if row.more_is_better else '≤'} {row.target:g}×"
@@ -66,6 +79,8 @@ def _target(row: Row) -> str:
 def _met(row: Row, ratio: float | None, ours: float | None) -> str:
     if row.most is not None:
         return NOTHING if ours is None else _answer(ours <= row.most)
+    if row.least is not None:
+        return NOTHING if ours is None else _answer(ours >= row.least)
     if ratio is None:
         return NOTHING
     if row.target is None:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 
 from harness.bench import Bench
 
-from . import groups, java, latency, rdkafka, start
+from . import bundle, groups, java, latency, rdkafka, spark, start
 
 SECTIONS: Mapping[str, Callable[[Bench], None]] = {
     "rdkafka": rdkafka.measure,
     "latency": latency.measure,
     "java": java.measure,
     "groups": groups.measure,
+    "spark": spark.measure,
     "start": start.measure,
+    "bundle": bundle.measure,
 }

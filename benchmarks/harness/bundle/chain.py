@@ -1,0 +1,55 @@
+"""Shim, local API Gateway, functions, DynamoDB Local and versitygw, as the tests start them."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.anchors import REPOSITORY
+from harness.brokers import SAMSA
+
+from .slow import Delays, slowed
+
+KEYS = {"AWS_ACCESS_KEY_ID": "gregor", "AWS_SECRET_ACCESS_KEY": "metamorphosis"}
+REGION = {"AWS_DEFAULT_REGION": "us-east-1"}
+BUCKET = "samsa"
+COMPILED_WELL = "-XX:TieredStopAtLevel=4"
+"""Tests want a JVM that starts soon, a bench one that takes little of the machine later."""
+
+
+class Chain(NamedTuple):
+    """As the tools of the other sections want a broker."""
+
+    address: str
+    url: str
+    """Of the WebSocket API, for those who do without the shim."""
+    pid: int = os.getpid()
+    side: str = SAMSA
+
+
+@contextmanager
+def a_chain(
+    folder: Path, delays: Delays | None = None, options: Sequence[str] = ()
+) -> Iterator[Chain]:
+    """Options are those of `samsa local-api`."""
+    sys.path.insert(0, str(REPOSITORY / "tests"))
+    from functional.conftest import make_bucket
+    from functional.servers.dynamodb_local import dynamodb_local
+    from functional.servers.versitygw import versitygw
+    from support.chain import local_api, places, shim
+
+    os.environ.update(KEYS | REGION)
+    with ExitStack() as running:
+        for name in ("dynamodb", "s3", "api"):
+            (folder / name).mkdir(parents=True)
+        dynamodb = running.enter_context(dynamodb_local(folder / "dynamodb", COMPILED_WELL))
+        s3 = running.enter_context(versitygw(folder / "s3", *KEYS.values()))
+        make_bucket(s3)
+        if delays is not None:
+            dynamodb = running.enter_context(slowed(dynamodb, delays.ledger_s))
+            s3 = running.enter_context(slowed(s3, delays.put_s))
+        told = places((dynamodb, s3), BUCKET)
+        url = running.enter_context(local_api(folder / "api", told, *options))
+        yield Chain(running.enter_context(shim(folder / "api", url)), url)

@@ -1,0 +1,82 @@
+"""The serverless bundle on one machine, beside the figures of kafka-worker, from which it grew.
+
+Everything goes through shim, local API Gateway and functions in processes of their own; the stores
+are DynamoDB Local and versitygw.
+"""
+
+import asyncio
+import statistics
+from collections.abc import Callable
+
+from harness.bench import Bench
+from harness.brokers import SAMSA
+from harness.bundle import crowd, direct
+from harness.bundle.chain import Chain, a_chain
+from harness.bundle.cold import Artifacts
+from harness.bundle.slow import Delays
+from harness.progress import say
+from harness.rdkafka import load, turn
+from harness.rows import KAFKA_WORKER, SEED
+from harness.topics import topic
+
+FAR = Delays(put_s=0.025, ledger_s=0.005)
+PRODUCERS = 50
+ENVIRONMENTS = ("--environments", "64")
+
+
+def measure(bench: Bench) -> None:
+    for key, figure in SEED.items():
+        bench.samples.add(key, KAFKA_WORKER, figure)
+    _cold(bench)
+    with a_chain(bench.scratch / "chain") as chain:
+        _runs(bench, chain, "librdkafka", _throughput)
+        _runs(bench, chain, "single messages", _latency)
+    with a_chain(bench.scratch / "far", FAR, ENVIRONMENTS) as chain:
+        _runs(bench, chain, f"{PRODUCERS} producers on one partition, far stores", _overlap)
+
+
+def _runs(bench: Bench, chain: Chain, what: str, measure: Callable[[Bench, Chain], None]) -> None:
+    for number in range(1, bench.plan.runs + 1):
+        say(f"bundle, {what}: run {number} of {bench.plan.runs}")
+        with bench.forgiving(chain, what):
+            measure(bench, chain)
+
+
+def _cold(bench: Bench) -> None:
+    say("bundle: building the layer for this machine")
+    built = Artifacts(bench.scratch / "artifacts")
+    bench.samples.add("bundle.layer", SAMSA, built.megabytes)
+    built.start_ms()  # the files' pages are in memory from here on
+    for _ in range(bench.plan.starts):
+        bench.samples.add("bundle.cold", SAMSA, built.start_ms())
+
+
+def _throughput(bench: Bench, chain: Chain) -> None:
+    figures = turn(bench, chain, 1, *load(bench))
+    produced, consumed = figures["produce"], figures["consume"]
+    say(f"  produce {produced['msg_s']} msg/s, consume {consumed['MB_s']} MB/s")
+    bench.samples.add("bundle.produce", SAMSA, produced["msg_s"])
+    bench.samples.add("bundle.fetch", SAMSA, consumed["MB_s"])
+
+
+def _latency(bench: Bench, chain: Chain) -> None:
+    count = bench.plan.latencies
+    with topic(chain, "single") as name:
+        asyncio.run(crowd.latencies(chain.address, name, count // 4))  # functions start
+        through = asyncio.run(crowd.latencies(chain.address, name, count))
+        without = asyncio.run(direct.latencies(chain.url, name, count))
+    p50, bare = statistics.median(through), statistics.median(without)
+    say(f"  p50 {p50:.2f} ms, without the shim {bare:.2f} ms")
+    bench.samples.add("bundle.ack", SAMSA, p50)
+    bench.samples.add("bundle.direct", SAMSA, bare)
+    bench.samples.add("bundle.added", SAMSA, p50 - bare)
+
+
+def _overlap(bench: Bench, chain: Chain) -> None:
+    with topic(chain, "crowded") as name:
+        one = asyncio.run(crowd.per_second(chain.address, name, 1, bench.plan.seconds))
+        many = asyncio.run(crowd.per_second(chain.address, name, PRODUCERS, bench.plan.seconds))
+    say(f"  one producer {one:.0f} msg/s, {PRODUCERS} producers {many:.0f} msg/s")
+    bench.samples.add("bundle.one", SAMSA, one)
+    bench.samples.add("bundle.many", SAMSA, many)
+    bench.samples.add("bundle.overlap", SAMSA, many / one)
