@@ -1,9 +1,10 @@
-"""The janitor: on a schedule, it closes what writers left open and removes what is past its time.
+"""The janitor: on a schedule, it closes what writers left open, merges, and removes what is old.
 
-A round looks at every partition: stale slots are fenced, retention moves the log's start, extents
-and objects below it go; then doomed topics are buried and expired offsets forgotten. Any step may
-be the last: the next round finds what is left. Objects are deleted a grace time after the log's
-start has passed them, and this process remembers since when: a new one counts from the beginning.
+A round looks at one partition after the other: stale slots are fenced, retention moves the log's
+start, what is past its grace time is deleted, small objects become segments, compacted topics are
+compacted; then doomed topics are buried and expired offsets forgotten. Any step may be the last:
+the next round finds what is left. A round that runs out of time ends, and the next begins with the
+partition that this one did not come to: the ledger remembers which, and since when objects are old.
 """
 
 import asyncio
@@ -19,11 +20,12 @@ from samsa.handlers.broker import Broker, Rules
 from samsa.handlers.configs import retention_hours
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Stores
-from samsa.server.upkeep import tend
+from samsa.server.upkeep import round_budget, tend
 from samsa.server.urls import open_groups, open_ledger, open_objects
 
 logging.getLogger().setLevel(logging.INFO)
 LOOP = asyncio.new_event_loop()
+ENOUGH_MS = 60_000
 
 
 class SystemClock:
@@ -47,14 +49,19 @@ async def open_broker() -> Broker:
     return Broker(stores, "", rules, groups=open_groups(url, ledger, fsync=False))
 
 
-async def round_of(broker: Broker) -> None:
-    await tend(broker)
+async def round_of(broker: Broker, context: Any) -> None:
+    await tend(broker, round_budget(lambda: _out_of_time(context), rest_s=0))
     await broker.log.drain()
+
+
+def _out_of_time(context: Any) -> bool:
+    """Whether what is begun now may not be finished: a segment takes seconds to be copied."""
+    return context is not None and context.get_remaining_time_in_millis() < ENOUGH_MS
 
 
 BROKER = LOOP.run_until_complete(open_broker())
 
 
-def handler(_event: dict[str, Any], _context: Any) -> dict[str, Any]:
-    LOOP.run_until_complete(round_of(BROKER))
+def handler(_event: dict[str, Any], context: Any) -> dict[str, Any]:
+    LOOP.run_until_complete(round_of(BROKER, context))
     return {}

@@ -66,6 +66,7 @@ def test_records_over_their_time_go_and_younger_ones_stay(tidy: Samsa, new_name:
         create(peer, new_name, retention_ms=str(HOUR_MS))
         for age in (3 * HOUR_MS, 2 * HOUR_MS, HOUR_MS // 2, 0):
             write(peer, new_name, b"aged %d" % age, timestamp=now_ms() - age)
+            time.sleep(0.1)  # what is written down together goes together
         assert eventually(lambda: start_of(peer, new_name) == 2)
         time.sleep(0.5)
         assert (start_of(peer, new_name), end_of(peer, new_name)) == (2, 4)

@@ -9,7 +9,7 @@ from samsa.log.retain import Retention
 from samsa.ports import Extent, Grave, Partition
 
 from .ledger import Item, SimLedger
-from .rules import BROKEN, Rules, instead, replace
+from .rules import BROKEN, Rules, always, instead, replace
 from .setting import Setting
 
 
@@ -118,6 +118,11 @@ def empty_blindly(log: Log) -> None:
             yield nothing
 
     log.sweeper._extents = extents  # type: ignore[method-assign]
+
+
+@instead("take a slot for fenced because its key was swept", one_merger)
+def trust_swept_keys(log: Log) -> None:
+    always(log._appender, "_was_merged", False)
 
 
 @instead("merge in the order of sizes")

@@ -81,6 +81,13 @@ def test_up_to_the_last_large_one_nothing_is_left_to_do():
     assert settled(slots(10, 10), SIZES) == 0
 
 
+def test_what_was_stored_far_apart_in_time_is_kept_apart():
+    extents = [e._replace(stored_at=e.base * 10) for e in slots(*[10] * 12)]
+    assert list(apart(extents, SIZES._replace(span_ms=40))) == [Span(0, 5), Span(5, 10)]
+    packed = [e._replace(stored_at=e.base * 10) for e in pack(*[10] * 12)]
+    assert list(adjoining(packed, SIZES._replace(span_ms=40))) == [Span(0, 5), Span(5, 10)]
+
+
 def rewritten(sizes: list[int], segment: int) -> tuple[list[int], int]:
     """Append one after the other and merge after each: what is left, and the bytes copied."""
     left: list[int] = []

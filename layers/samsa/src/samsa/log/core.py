@@ -12,6 +12,7 @@ from .append import Appender
 from .background import Background
 from .extents import Range
 from .fence import Fencer
+from .janitor import Janitor
 from .layout import Batch
 from .merge import Merger
 from .read import Plan, Reader
@@ -34,6 +35,7 @@ class Log:
         self.retainer = Retainer(stores, self.reader)
         self.sweeper = self.retainer.sweeper
         self.merger = Merger(stores, self.reader)
+        self.janitor = Janitor(stores, self.retainer, self.merger, self.sweeper)
         self.watches = Watches(stores)
         self._stores = stores
         self._appender = Appender(stores, self.reader, self.fencer, Producers(stores, self.reader))

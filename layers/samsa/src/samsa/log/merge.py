@@ -40,6 +40,8 @@ class Budget:
     copied_bytes: int
     swaps: int
     out_of_time: Callable[[], bool] = lambda: False
+    rest_s: float = 0
+    """Between two steps, for those who have more urgent things to do."""
 
     @property
     def spent(self) -> bool:
@@ -61,20 +63,23 @@ class Merger:
     def __init__(self, stores: Stores, reader: Reader) -> None:
         self._stores = stores
         self._reader = reader
-        self.sizes = Sizes(stores.limits.segment_bytes)
+        self._sizes = Sizes(stores.limits.segment_bytes)
 
-    async def merge(self, partition: Partition, budget: Budget) -> Merged:
+    async def merge(
+        self, partition: Partition, budget: Budget, sizes: Sizes | None = None
+    ) -> Merged:
         """Once over what has come since the last time, as far as the budget goes."""
+        sizes = sizes or self._sizes
         try:
-            extents = await self._old_enough(partition)
+            extents = await self._old_enough(partition, budget)
         except OutOfRange:
             return Merged(finished=False)  # retention was faster: what was looked at is gone
-        work = Work(self, partition, budget, extents)
+        work = Work(partition, budget, sizes, extents)
         if await work.through(adjoining, self.join) and await work.through(apart, self.copy):
-            await self._move_cursor(partition, work.extents)
+            await self._move_cursor(partition, settled(work.extents, sizes))
         return work.merged
 
-    async def _old_enough(self, partition: Partition) -> list[Extent]:
+    async def _old_enough(self, partition: Partition, budget: Budget) -> list[Extent]:
         """From the cursor on. The newest are left alone: they are what readers are reading."""
         head = await self._reader.head(partition)
         cursor = await self._stores.ledger.cursor(partition, CURSOR)
@@ -88,13 +93,12 @@ class Merger:
             if len(old) < len(page):
                 break
             offset = page[-1].end
-            await asyncio.sleep(0)
+            await asyncio.sleep(budget.rest_s)
         return found
 
-    async def _move_cursor(self, partition: Partition, extents: Sequence[Extent]) -> None:
-        done = settled(extents, self.sizes)
+    async def _move_cursor(self, partition: Partition, done: int) -> None:
         if done:
-            await self._stores.ledger.move_cursor(partition, CURSOR, extents[done - 1].end)
+            await self._stores.ledger.move_cursor(partition, CURSOR, done)
 
     async def join(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
         """Of what lies in one object already, in this order. None: somebody was faster."""
@@ -125,9 +129,9 @@ class Work:
     """One round: the extents as they are after each swap, and what is left of the budget."""
 
     def __init__(
-        self, merger: Merger, partition: Partition, budget: Budget, extents: list[Extent]
+        self, partition: Partition, budget: Budget, sizes: Sizes, extents: list[Extent]
     ) -> None:
-        self._sizes = merger.sizes
+        self._sizes = sizes
         self._partition = partition
         self._budget = budget
         self.extents = extents
@@ -146,7 +150,7 @@ class Work:
             done += [*self.extents[at : span.first], new]
             at = span.last
             self._count(run, new)
-            await asyncio.sleep(0)
+            await asyncio.sleep(self._budget.rest_s)
         self.extents = done + self.extents[at:]
         return True
 

@@ -34,6 +34,8 @@ class Retainer:
         self._stores = stores
         self._reader = reader
         self.sweeper = Sweeper(stores)
+        self.reclaimed = 0
+        """Bytes that retention has taken out of the log, since this process began."""
 
     async def retain(self, partition: Partition, rules: Retention) -> int:
         """Apply the rules once; the log's start afterwards."""
@@ -86,6 +88,7 @@ class Retainer:
                     return start
                 surplus -= extent.size
                 start = extent.end
+                self.reclaimed += extent.size
         return start
 
     async def _surplus(self, partition: Partition, head: Head, max_bytes: int) -> int:

@@ -24,6 +24,8 @@ GROWTH = 4
 class Sizes(NamedTuple):
     segment: int
     """What a merge makes at most, in bytes."""
+    span_ms: int = 2**62
+    """How far apart in time its members may be stored: a segment stays as long as its newest."""
     most: int = 20_000
     """Members of one run."""
 
@@ -54,6 +56,7 @@ def _joins(extents: Sequence[Extent], first: int, number: int, sizes: Sizes) -> 
         adjoin(extents[number - 1], extent)
         and extent.start + extent.size - begin.start <= sizes.segment
         and extent.end - begin.base < LONGEST
+        and extent.stored_at - begin.stored_at <= sizes.span_ms
         and number - first < AT_ONCE
     )
 
@@ -74,8 +77,10 @@ def _segments(extents: Sequence[Extent], span: Span, grows: bool, sizes: Sizes) 
     for number in range(*span):
         extent = extents[number]
         size += extent.size
+        begin = extents[first]
         full = size > sizes.segment or number - first == sizes.most
-        if full or extent.end - extents[first].base >= LONGEST:
+        wide = extent.stored_at - begin.stored_at > sizes.span_ms
+        if full or wide or extent.end - begin.base >= LONGEST:
             yield from _worth(extents, Span(first, number), True)
             first, size = number, extent.size
     yield from _worth(extents, Span(first, span.last), not grows)
@@ -98,6 +103,5 @@ def _worth(extents: Sequence[Extent], span: Span, closed: bool) -> Iterator[Span
 
 
 def settled(extents: Sequence[Extent], sizes: Sizes) -> int:
-    """How many of them no merge will look at again: up to the last large one."""
-    large = [number for number, extent in enumerate(extents) if sizes.is_large(extent)]
-    return large[-1] + 1 if large else 0
+    """Up to which offset no merge will look again: to the end of the last large one. 0: nowhere."""
+    return max((extent.end for extent in extents if sizes.is_large(extent)), default=0)

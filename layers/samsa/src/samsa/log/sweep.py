@@ -22,6 +22,8 @@ from .segments import is_segment_key, key_base
 from .stores import Stores, partition_prefix, slot_key
 
 FLOOR = "floor "
+FLOORS = 8
+"""How many of them there may be at a time: a log's start may move faster than objects go."""
 SWEPT = "swept"
 AT_ONCE = 1_000
 ALL = 100_000
@@ -52,14 +54,16 @@ class Sweeper:
 
     async def below(self, partition: Partition, floor: int) -> bool:
         """All that lies below `floor`, where a slot begins that is still read, is to go. False:
-        it is known already, or another such grave must be forgotten first."""
+        that is known already, or others like it must be forgotten first."""
         ledger = self._stores.ledger
         if floor <= await ledger.cursor(partition, SWEPT):
             return False
-        if any(grave.name.startswith(FLOOR) for grave in await ledger.graves(partition, AT_ONCE)):
+        graves, name = await ledger.graves(partition, AT_ONCE), f"{FLOOR}{floor:020d}"
+        floors = {grave.name for grave in graves if grave.name.startswith(FLOOR)}
+        if name in floors or len(floors) >= FLOORS:
             return False
         now = self._stores.clock.now_ms()
-        await ledger.announce(partition, Grave(f"{FLOOR}{floor:020d}", 0, floor, (), now))
+        await ledger.announce(partition, Grave(name, 0, floor, (), now))
         return True
 
     async def find_orphans(self, partition: Partition) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from samsa.wire.apis import APIS, ApiKey
 
 from .listener import Server
+from .upkeep import figures
 
 
 def calls_per_request(server: Server) -> dict[str, Any]:
@@ -56,6 +57,7 @@ class Collector:
         for key, count in list(stats.requests.items()):
             requests.add_metric([APIS[key].name], count)
         yield requests
+        yield from _logs(self._server)
         calls = CounterMetricFamily("samsa_store_calls", "Store calls.", labels=["store", "call"])
         counted = {"ledger": stores.ledger.calls, "objects": stores.objects.calls}
         if stores.journal is not None:
@@ -64,6 +66,31 @@ class Collector:
             for name, count in list(counts.items()):
                 calls.add_metric([store, name], count)
         yield calls
+
+
+LOG_GAUGES = {
+    "objects": "Objects that the logs are in, as of the last long look.",
+    "bytes": "Bytes of the logs, as of the last long look.",
+    "small_ratio": "How many of the objects are smaller than 1 MiB.",
+    "oldest_fence_s": "How long the oldest open slot has been open.",
+}
+LOG_COUNTERS = {
+    "merged_extents": "Extents that merging has made fewer.",
+    "copied_bytes": "Bytes that merging has copied.",
+    "reclaimed_bytes": "Bytes that retention has taken out of the logs.",
+    "swept_objects": "Objects that were deleted after a merge.",
+    "orphans": "Objects that were found without anything that leads to them.",
+}
+
+
+def _logs(server: Server) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    found = figures(server.broker)
+    for name, what in LOG_GAUGES.items():
+        yield GaugeMetricFamily(f"samsa_log_{name}", what, found[name])
+    for name, what in LOG_COUNTERS.items():
+        yield CounterMetricFamily(f"samsa_log_{name}", what, found[name])
 
 
 def serve_metrics(server: Server, host: str, port: int | None) -> int | None:

@@ -1,0 +1,132 @@
+"""The janitor, one partition at a time: fence, retain, sweep, merge; now and then a long look.
+
+Nothing here has to happen, and anything may stop in the middle: the next round, or another janitor
+at the same time, finds what is left. What was done is counted for whoever asks.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from samsa.ports import Head, Partition
+
+from .merge import Budget, Merged, Merger
+from .retain import Retainer, Retention
+from .runs import Sizes
+from .spills import sweep_spills
+from .stores import Stores
+from .sweep import Sweeper
+from .tokens import Token
+
+LOOKED = "looked"
+LOOK_EVERY_MS = 6 * 3_600_000
+WATCHER_MS = 600_000
+PAGE = 500
+SMALL = 1024 * 1024
+"""An object up to this size costs more to ask for than to read."""
+SPILLS_EVERY_MS = 3_600_000
+
+
+class Rules(NamedTuple):
+    """What a topic asks for."""
+
+    retention: Retention
+    sizes: Sizes
+
+
+class Census(NamedTuple):
+    """What a partition is made of."""
+
+    objects: int = 0
+    size: int = 0
+    small: int = 0
+
+    def plus(self, other: "Census") -> "Census":
+        return Census(*map(sum, zip(self, other, strict=True)))
+
+
+@dataclass
+class Counts:
+    """What this process has done and seen since it began."""
+
+    runs: int = 0
+    extents: int = 0
+    copied_bytes: int = 0
+    orphans: int = 0
+    census: dict[Partition, Census] = field(default_factory=dict)
+    opened: dict[Partition, int] = field(default_factory=dict)
+    """Since when the oldest open slot of a partition is open (ms)."""
+
+    def total(self) -> Census:
+        total = Census()
+        for one in self.census.values():
+            total = total.plus(one)
+        return total
+
+    def forget(self, partition: Partition) -> None:
+        self.census.pop(partition, None)
+        self.opened.pop(partition, None)
+
+
+class Janitor:
+    def __init__(
+        self, stores: Stores, retainer: Retainer, merger: Merger, sweeper: Sweeper
+    ) -> None:
+        self._stores = stores
+        self._retainer = retainer
+        self._merger = merger
+        self._sweeper = sweeper
+        self._spills_at = 0
+        self.counts = Counts()
+
+    async def tend(self, partition: Partition, rules: Rules, budget: Budget) -> Merged:
+        """One round over one partition."""
+        await self._retainer.retain(partition, rules.retention)
+        merged = await self._merger.merge(partition, budget, rules.sizes)
+        head = await self._stores.ledger.head(partition)
+        await self._see(partition, head)
+        if not budget.out_of_time() and await self._is_due(partition):
+            await self.look(partition)
+        self.counts.runs += merged.runs
+        self.counts.extents += merged.extents
+        self.counts.copied_bytes += merged.copied_bytes
+        return merged
+
+    async def _see(self, partition: Partition, head: Head) -> None:
+        opened = [Token.parse(token).opened_at for token in head.inflight]
+        self.counts.opened.pop(partition, None)
+        if opened:
+            self.counts.opened[partition] = min(opened)
+        expired = self._stores.clock.now_ms() - WATCHER_MS
+        for watcher, until in head.watchers.items():
+            if until < expired:
+                await self._stores.ledger.unwatch(partition, watcher)
+
+    async def _is_due(self, partition: Partition) -> bool:
+        if partition not in self.counts.census and not self._stores.objects.far:
+            return True  # nobody here has looked yet, and it costs nothing
+        looked = await self._stores.ledger.cursor(partition, LOOKED)
+        return self._stores.clock.now_ms() - looked >= LOOK_EVERY_MS
+
+    async def look(self, partition: Partition) -> Census:
+        """Through all of the index, and all objects that are there."""
+        self.counts.orphans += await self._sweeper.find_orphans(partition)
+        head = await self._stores.ledger.head(partition)
+        keys: set[str] = set()
+        size, small, offset = 0, 0, head.log_start
+        while found := await self._stores.ledger.extents(partition, offset, PAGE):
+            for extent in found:
+                keys.add(extent.key)
+                size += extent.size
+                small += extent.size < SMALL
+            offset = found[-1].end
+        census = self.counts.census[partition] = Census(len(keys), size, small)
+        await self._stores.ledger.move_cursor(partition, LOOKED, self._stores.clock.now_ms())
+        return census
+
+    async def sweep_spills(self) -> None:
+        """Requests and responses that were too large for a message. In S3 a rule of the bucket
+        removes them."""
+        now = self._stores.clock.now_ms()
+        if not self._stores.objects.far and now - self._spills_at >= SPILLS_EVERY_MS:
+            self._spills_at = now
+            await sweep_spills(self._stores)
