@@ -11,6 +11,7 @@ comes to lie in it. So whoever meets a log_start without an extent around it mee
 offset.
 """
 
+from collections.abc import AsyncIterator, Iterable
 from typing import NamedTuple
 
 from samsa.ports import Extent, Head, Partition, Topic
@@ -79,31 +80,32 @@ class Retainer:
         if rules.max_age_ms == FOR_EVER and rules.max_bytes == FOR_EVER:
             return head.log_start
         oldest = self._stores.clock.now_ms() - rules.max_age_ms
-        surplus = await self._surplus(partition, head, rules.max_bytes)
-        start = head.log_start
-        while start < head.visible_end:
-            for extent in await self._reader.extents_from(partition, start, head.visible_end, PAGE):
-                too_old = rules.max_age_ms != FOR_EVER and _age_stamp(extent) < oldest
-                if not too_old and surplus < extent.size:
-                    return start
-                surplus -= extent.size
-                start = extent.end
-                self.reclaimed += extent.size
+        start, surplus = head.log_start, -1
+        extents = self._extents(partition, head)
+        if rules.max_bytes != FOR_EVER:
+            # Counted and taken at one look: compaction makes a log smaller between two. As in
+            # Kafka, an extent goes only if the limit is still reached.
+            counted = [extent async for extent in extents]
+            surplus = sum(extent.size for extent in counted) - rules.max_bytes
+            extents = _in_turn(counted)
+        async for extent in extents:
+            too_old = rules.max_age_ms != FOR_EVER and _age_stamp(extent) < oldest
+            if not too_old and surplus < extent.size:
+                break
+            surplus -= extent.size
+            start = extent.end
+            self.reclaimed += extent.size
         return start
 
-    async def _surplus(self, partition: Partition, head: Head, max_bytes: int) -> int:
-        """Bytes above the limit. As in Kafka, an extent goes only if the limit is still reached."""
-        return -1 if max_bytes == FOR_EVER else await self._size(partition, head) - max_bytes
-
     async def _size(self, partition: Partition, head: Head) -> int:
-        total, offset = 0, head.log_start
-        while offset < head.visible_end:
-            for extent in await self._reader.extents_from(
-                partition, offset, head.visible_end, PAGE
-            ):
-                total += extent.size
+        return sum([extent.size async for extent in self._extents(partition, head)])
+
+    async def _extents(self, partition: Partition, head: Head) -> AsyncIterator[Extent]:
+        offset, end = head.log_start, head.visible_end
+        while offset < end:
+            for extent in await self._reader.extents_from(partition, offset, end, PAGE):
+                yield extent
                 offset = extent.end
-        return total
 
     async def _sweep(self, partition: Partition, head: Head) -> None:
         if head.log_start:
@@ -130,6 +132,11 @@ class Retainer:
         await self.sweeper.delete_all(topic_prefix(topic.id), None)
         if self._stores.journal is not None:
             await self._stores.journal.bury(topic.id)
+
+
+async def _in_turn(extents: Iterable[Extent]) -> AsyncIterator[Extent]:
+    for extent in extents:
+        yield extent
 
 
 def _age_stamp(extent: Extent) -> int:
