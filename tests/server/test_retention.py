@@ -50,6 +50,7 @@ def test_a_log_over_its_bytes_loses_its_oldest_batches(tidy: Samsa, new_name: st
         create(peer, new_name, retention_bytes="50000")
         for n in range(20):
             write(peer, new_name, b"%02d" % n * 5_000, timestamp=now_ms())
+            time.sleep(0.05)  # what is written down together goes together
         assert eventually(lambda: start_of(peer, new_name) > 0)
         # A batch takes a little over 10,000 bytes, and as in Kafka the limit is not undercut.
         assert eventually(lambda: start_of(peer, new_name) == 15)

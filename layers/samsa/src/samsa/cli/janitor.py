@@ -1,0 +1,143 @@
+"""samsa janitor: by hand what brokers and the janitor function do by themselves.
+
+It works on the stores and needs no broker; one that is running does not mind.
+"""
+
+import argparse
+import asyncio
+import itertools
+import secrets
+import sqlite3
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from samsa.ports import Topic, Unavailable
+
+from .client import ClientError
+
+EXAMPLES = """
+examples:
+  samsa janitor run                          all topics in ./samsa-data
+  samsa janitor run --topic orders           one of them; may be repeated
+  samsa janitor run --ledger 'dynamodb://samsa?region=eu-central-1' --objects 's3://bucket/samsa'
+"""
+BAR = 24
+
+
+def add_to(commands: Any) -> None:
+    janitor = commands.add_parser("janitor", help="merge, compact and sweep by hand")
+    actions = janitor.add_subparsers(dest="action", metavar="ACTION", required=True)
+    run = actions.add_parser(
+        "run",
+        help="one round",
+        description="One round over all partitions, or those of some topics: close what writers "
+        "left open, apply retention, merge small objects, compact, and delete what is past its "
+        "time. Whatever stops it, the next round goes on.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.add_argument(
+        "--topic", action="append", metavar="NAME", dest="topics", help="all if none is named"
+    )
+    run.add_argument(
+        "--data", metavar="DIR", default="samsa-data", help="where local data is (./%(default)s)"
+    )
+    run.add_argument("--ledger", metavar="URL", help="sqlite:///… or dynamodb://…")
+    run.add_argument("--objects", metavar="URL", help="file:///… or s3://…")
+    run.add_argument(
+        "--settle-time", metavar="SECONDS", type=float, default=60.0,
+        help="how old records are before they are merged or compacted (%(default)s)",
+    )  # fmt: skip
+    run.set_defaults(run=run_round)
+
+
+def run_round(given: argparse.Namespace) -> int:
+    from samsa.server.urls import BadUrl
+
+    try:
+        return asyncio.run(_round(given))
+    except BadUrl as error:
+        raise ClientError(str(error)) from None
+    except (OSError, sqlite3.Error, Unavailable) as error:
+        raise ClientError(f"the stores are not available: {error}") from None
+
+
+async def _round(given: argparse.Namespace) -> int:
+    from samsa.handlers.broker import Broker
+    from samsa.local.wakeups import LocalWakeups
+    from samsa.log.stores import Limits, Stores
+    from samsa.server.app import SystemClock
+    from samsa.server.upkeep import figures, round_budget, tend, tend_topics
+    from samsa.server.urls import open_groups, open_journal, open_ledger, open_objects
+
+    url, where = _urls(given)
+    ledger = await open_ledger(url, fsync=False)
+    objects = open_objects(where, fsync=False, cache_bytes=0)
+    process, numbers = secrets.token_hex(6), itertools.count()
+    journal = open_journal(ledger, objects, process, fsync=False)
+    stores = Stores(
+        ledger,
+        objects,
+        SystemClock(),
+        LocalWakeups(),
+        lambda: f"{process}{next(numbers):x}",
+        Limits(merge_after_ms=round(1000 * given.settle_time)),
+        journal,
+    )
+    groups = open_groups(url, ledger, fsync=False)
+    broker, progress = Broker(stores, "", groups=groups), Progress()
+    try:
+        if given.topics:
+            topics = [await _topic(broker, name) for name in given.topics]
+            await tend_topics(broker, topics, round_budget(rest_s=0), progress.tell)
+        else:
+            await tend(broker, round_budget(rest_s=0), progress.tell)
+        await broker.log.drain()
+    finally:
+        progress.end()
+        await groups.close()
+        if journal is not None:
+            await journal.close()
+        await objects.close()
+        await ledger.close()
+    for name, value in figures(broker).items():
+        print(f"{name.replace('_', ' ')}\t{value:,}")
+    return 0
+
+
+def _urls(given: argparse.Namespace) -> tuple[str, str]:
+    data = Path(given.data).absolute()
+    if given.ledger is None and not (data / "ledger.db").exists():
+        raise ClientError(f"there is no ledger in {data}; --data or --ledger says where it is")
+    return given.ledger or f"sqlite://{data}/ledger.db", given.objects or f"file://{data}/objects"
+
+
+async def _topic(broker: Any, name: str) -> Topic:
+    topic: Topic | None = await broker.stores.ledger.topic(name)
+    if topic is None:
+        raise ClientError(f"there is no topic {name!r}")
+    return topic
+
+
+class Progress:
+    """A bar that is drawn again and again on a terminal; elsewhere a line for each topic."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._topic: Topic | None = None
+        self._drawn = sys.stderr.isatty()
+
+    def tell(self, topic: Topic, index: int, done: int, total: int) -> None:
+        if self._drawn:
+            full = BAR * done // total
+            seconds = time.monotonic() - self._started
+            line = f"[{'#' * full}{'.' * (BAR - full)}] {done}/{total} {topic.name}/{index}"
+            print(f"\r\x1b[K{line}  {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+        elif index == topic.partitions - 1:
+            print(f"{topic.name}: {topic.partitions} partition(s)", file=sys.stderr)
+
+    def end(self) -> None:
+        if self._drawn:
+            print(file=sys.stderr)
