@@ -56,8 +56,8 @@ class Play:
     def storm(self) -> None:
         chances = {
             self.enter: 2 if len(self.clients) < 5 else 0,
-            self.act: 55,
-            self.act_together: 10,
+            self.act: 60,
+            self.act_together: 20 if self.world.seed % 2 else 0,
             self.pass_time: 25,
             self.sleep: 1,
             self.crash: 1,

@@ -15,6 +15,7 @@ from uuid import UUID
 from samsa.groups import (
     ClassicGroup,
     Heartbeat,
+    Join,
     Packer,
     Parked,
     Settings,
@@ -195,6 +196,7 @@ class World:
             if member and member.is_parked:
                 waiting.superseded |= self.is_superseded(waiting, member)
             asks = any(waiting.ask is request for request in requests)
+            waiting.superseded |= self.is_followed(waiting, requests)
             if waiting.woken or asks or waiting.superseded:
                 continue
             if member is None or not member.is_parked:
@@ -203,6 +205,14 @@ class World:
     def is_superseded(self, waiting: Waiting, member) -> bool:
         ticket = getattr(waiting.ask, "ticket", None)
         return member.waiter != waiting.process or ticket not in (None, member.ticket)
+
+    def is_followed(self, waiting: Waiting, requests) -> bool:
+        """Its client asks anew, in a crowd: what became of its last question is not seen alone."""
+        return len(requests) > 1 and any(
+            request is not waiting.ask and request.member_id == waiting.ask.member_id
+            for request in requests
+            if isinstance(request, Join | Sync)
+        )
 
     # Processes
 

@@ -228,3 +228,12 @@ def test_a_static_member_changes_its_kind_and_keeps_its_partitions():
     assert given.heartbeat("N", 0, instance_id="i").assignment == parts(T, 1, 3)
     assert i not in given.group.members
     assert given.group.members["N"].classic is None
+
+
+def test_an_instance_that_changes_protocol_in_the_middle_of_a_rebalance_gets_its_share():
+    given = Given()
+    parked = given.join(instance_id="i", protocols=offer())
+    given.now = parked.deadline_ms
+    assert given.ask(parked.ask).generation == 1
+    new = given.heartbeat("N", 0, instance_id="i")
+    assert new.assignment == parts(T, 0, 1, 2, 3)

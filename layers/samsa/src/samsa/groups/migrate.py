@@ -28,7 +28,8 @@ def can_upgrade(group: ClassicGroup, settings: Settings) -> bool:
 
 
 def to_consumer(group: ClassicGroup, known: Topics, now_ms: int) -> ConsumerGroup:
-    """Everyone keeps what it has and is called to join again. Raises Malformed."""
+    """Everyone keeps what it has and is called to join again. In the middle of a rebalance that may
+    not be everything, so that there is something to assign. Raises Malformed."""
     subscriptions = {
         member_id: read_subscription(_metadata(group, member))
         for member_id, member in group.members.items()
@@ -39,8 +40,9 @@ def to_consumer(group: ClassicGroup, known: Topics, now_ms: int) -> ConsumerGrou
         for member_id, member in group.members.items()
     }
     names = sorted({name for member in members.values() for name in member.topics})
+    unassigned = group.state is not State.STABLE
     return ConsumerGroup(
-        epoch=group.generation,
+        epoch=group.generation + unassigned,
         assignment_epoch=group.generation,
         members=members,
         targets={each: partitions for each, partitions in has.items() if partitions},

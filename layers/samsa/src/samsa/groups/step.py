@@ -119,13 +119,16 @@ def _classic(group: ClassicGroup, requests: Requests, now_ms: int, settings: Set
     parked = {n: answer.ask for n, answer in enumerate(answers) if isinstance(answer, Parked)}
     if parked:
         _answer_the_freed(draft, parked, answers)
-        due_ms = draft.next_due()
-        answers = [a._replace(deadline_ms=due_ms) if isinstance(a, Parked) else a for a in answers]
-    return draft.group(), answers
+    after = draft.group()
+    if parked:
+        due_ms = draft.next_due() if after is group else after.due_ms
+        for n, ask in parked.items():
+            answers[n] = Parked(due_ms, ask)
+    return after, answers
 
 
 def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: list[Answer]) -> None:
-    """Nobody would wake those who were parked and freed in one step."""
+    """Nobody would wake those who were parked and freed in one step. Who is parked still, stays."""
     while freed := [n for n, ask in parked.items() if not draft.is_parked(classic.asker(ask))]:
         for n in freed:
             answers[n] = answer = classic.ask(draft, parked.pop(n))
