@@ -1,6 +1,7 @@
-"""The janitor function: a round closes stale slots, applies retention, buries doomed topics."""
+"""The janitor function: a round closes stale slots, applies retention, merges, buries topics."""
 
 import importlib.util
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -25,8 +26,8 @@ class Janitor:
         self._app = app
         self.broker = app.BROKER
 
-    def round(self) -> None:
-        assert self._app.handler(EVENT, None) == {}
+    def round(self, context: Any = None) -> None:
+        assert self._app.handler(EVENT, context) == {}
 
     def do(self, work: Any) -> Any:
         return self._app.LOOP.run_until_complete(work)
@@ -145,3 +146,61 @@ def test_a_deleted_topic_is_buried(janitor: Janitor):
     janitor.round()
     assert janitor.objects(partition) == []
     assert janitor.do(janitor.broker.stores.ledger.doomed_topics()) == []
+
+
+def two_minutes_later(janitor: Janitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = janitor.broker.stores.clock
+    later = clock.now_ms() + 120_000
+    monkeypatch.setattr(type(clock), "now_ms", lambda _: later)
+
+
+class Context:
+    """An invocation that has time for so many questions how much is left."""
+
+    def __init__(self, answers: int) -> None:
+        self._answers = answers
+
+    def get_remaining_time_in_millis(self) -> int:
+        self._answers -= 1
+        return 900_000 if self._answers >= 0 else 1_000
+
+
+def test_small_objects_become_one_and_the_old_ones_go(
+    janitors: Callable[[], Janitor], monkeypatch: pytest.MonkeyPatch
+):
+    janitor = janitors()
+    partition = Partition(janitor.topic(**{"retention.ms": "-1"}).id, 0)
+    for _ in range(8):
+        janitor.append(partition)
+    for _ in range(2):
+        two_minutes_later(janitor, monkeypatch)
+        janitor.round()
+    assert len(janitor.objects(partition)) == 9
+    for _ in range(2):  # another environment, which remembers nothing itself
+        janitor = janitors()
+        two_minutes_later(janitor, monkeypatch)
+        janitor.round()
+    (segment,) = janitor.objects(partition)
+    assert segment.startswith(f"{slot_key(partition, 0)}-")
+    plan = janitor.do(janitor.broker.log.plan(partition, 3, 100_000))
+    assert plan.ranges[-1].end_offset == 8
+
+
+def test_a_round_that_runs_out_of_time_leaves_the_rest_to_the_next(
+    janitor: Janitor, monkeypatch: pytest.MonkeyPatch
+):
+    partitions = [Partition(janitor.topic(**{"retention.ms": "1000"}).id, 0) for _ in range(3)]
+    for partition in partitions:
+        janitor.append(partition)
+
+    def done() -> int:
+        return sum(janitor.head(partition).log_start for partition in partitions)
+
+    reached = [done()]
+    for _ in range(60):
+        if reached[-1] == 3:
+            break
+        janitor.round(Context(answers=1))
+        reached.append(done())
+    assert reached[-1] == 3
+    assert max(after - before for before, after in itertools.pairwise(reached)) == 1

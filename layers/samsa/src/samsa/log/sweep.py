@@ -75,6 +75,7 @@ class Sweeper:
         head = await self._stores.ledger.head(partition)
         graves = await self._stores.ledger.graves(partition, ALL)
         buried = {key for grave in graves for key in grave.keys}
+        buried |= {key for key in keys if _lies_in(key, graves)}
         index = [extent async for extent in self._extents(partition, 0, head.next_offset)]
         named = {extent.key for extent in index}
         orphans = [
@@ -144,6 +145,11 @@ class Sweeper:
                 keys.clear()
         if keys:
             await self._stores.objects.delete(keys)
+
+
+def _lies_in(key: str, graves: Sequence[Grave]) -> bool:
+    base = key_base(key)
+    return not is_segment_key(key) and any(grave.base <= base < grave.end for grave in graves)
 
 
 def _is_past(base: int, index: Sequence[Extent], log_start: int) -> bool:
