@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samsa.ports import Confirmed, Missing, Partition, Unavailable
-from samsa.records.batch import BatchHeader, headers
+from samsa.records.batch import BatchHeader, headers, is_compacted_filler
 
 from .admit import Outcome, Producers, Refusal, Screening, refused
 from .at_once import TRIES, AtOnce
@@ -134,7 +134,7 @@ class Appender:
             )
         except Missing:
             return False
-        return _same(stored, own)
+        return _is_stored(partition, stored, own)
 
     async def _ask(
         self, partition: Partition, slot: Slot, own: BatchHeader, confirmed: Confirmed
@@ -150,7 +150,7 @@ class Appender:
         except Missing:
             await self._is_in_log(partition, own)
             return None
-        return confirmed.head.log_start if _same(stored, own) else None
+        return confirmed.head.log_start if _is_stored(partition, stored, own) else None
 
     async def _is_in_log(self, partition: Partition, own: BatchHeader) -> None:
         """If the log has moved past our slot, which someone closed, nobody can tell what it held,
@@ -162,6 +162,20 @@ class Appender:
 
 def _aged(partition: Partition, own: BatchHeader) -> Unavailable:
     return Unavailable(f"{partition}: the slot at {own.base_offset} has aged out")
+
+
+def _is_stored(partition: Partition, stored: BatchHeader, own: BatchHeader) -> bool:
+    """Whether the index leads to our batch: as it was, or what compaction left of it. Where that
+    left nothing, nobody can tell it from a fence, and the client must ask again."""
+    if is_compacted_filler(stored):
+        raise Unavailable(f"{partition}: what was at {own.base_offset} is compacted away")
+    if stored.count == 0 and own.producer_id >= 0:
+        return _names(stored) == _names(own)
+    return stored.base_offset == own.base_offset and stored.count > 0
+
+
+def _names(header: BatchHeader) -> tuple[int, int, int, int]:
+    return header.base_offset, header.producer_id, header.producer_epoch, header.base_sequence
 
 
 def _same(stored: BatchHeader, own: BatchHeader) -> bool:

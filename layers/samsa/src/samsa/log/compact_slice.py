@@ -2,19 +2,25 @@
 
 Batches of which nothing stays leave one empty batch for all of them: every offset is in some batch,
 so that a reader that asks for one of them finds something that ends after it, wherever its answer
-is cut.
+is cut. It can be told from what a fence puts: a writer that comes late must not take its records
+for never stored because they are compacted away.
 """
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from samsa.ports import Buffer
-from samsa.records.batch import BatchHeader, filler, headers, is_filler, read_header
+from samsa.records.batch import (
+    BatchHeader,
+    compacted_filler,
+    headers,
+    is_filler,
+    read_header,
+)
 from samsa.records.spans import Steps
 
 from .compact_batch import Part, Sieve, clean
 
-NO_TIMESTAMP = -1
 MOST_OFFSETS = 2**31 - 1
 """In one batch."""
 
@@ -67,7 +73,7 @@ class _Slice:
         self.changed = True
         start, end = gap[0][0].base_offset, gap[-1][0].next_offset
         for base in range(start, end, MOST_OFFSETS):
-            empty = filler(base, min(MOST_OFFSETS, end - base), NO_TIMESTAMP)
+            empty = compacted_filler(base, min(MOST_OFFSETS, end - base))
             self._put(read_header(empty), empty)
 
     def _put(self, header: BatchHeader, part: Part) -> None:

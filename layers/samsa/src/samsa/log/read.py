@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samsa.ports import Extent, Head, Missing, Partition, Piece, Unavailable
-from samsa.records.batch import BatchHeader, headers
+from samsa.records.batch import BatchHeader, headers, is_compacted_filler
 
 from .extents import Range, begins_at, cut, describe_object, join
 from .fence import Fencer
@@ -161,7 +161,8 @@ class Reader:
         return await asyncio.gather(*(objects.piece(r.key, r.start, r.length) for r in ranges))
 
     async def batch_at(self, partition: Partition, offset: int, slot: int) -> BatchHeader:
-        """The header of the batch that starts at `offset` in a closed slot. Raises Missing."""
+        """The header of the batch that starts at `offset` in a closed slot, or of the filler that
+        took its place when it was compacted away. Raises Missing."""
         found = await self._stores.ledger.extents(partition, offset, 1)
         if found and found[0].base <= offset:
             where = cut(found[0], offset, 1)
@@ -171,6 +172,8 @@ class Reader:
             data = await self._stores.objects.get(slot_key(partition, slot))
         for _, header in headers(data):
             if header.base_offset == offset:
+                return header
+            if header.base_offset < offset < header.next_offset and is_compacted_filler(header):
                 return header
         raise Missing(f"{partition}: no batch starts at {offset}")
 

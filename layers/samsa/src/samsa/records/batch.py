@@ -12,6 +12,7 @@ from samsa.records.compression import Codec
 from samsa.records.errors import CorruptBatch, InvalidRecord
 from samsa.records.header import (
     CONTROL,
+    DELETE_HORIZON,
     HEADER_SIZE,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
@@ -24,9 +25,11 @@ from samsa.records.header import (
 __all__ = [
     "BatchHeader",
     "assign",
+    "compacted_filler",
     "empty_like",
     "filler",
     "headers",
+    "is_compacted_filler",
     "is_filler",
     "read_header",
     "seal",
@@ -37,6 +40,7 @@ __all__ = [
 CRC_START = 21
 SMALLEST_RECORD = 7
 NO_PRODUCER = -1
+NO_TIMESTAMP = -1
 
 _BASE_OFFSET = struct.Struct(">q")
 _LEADER_EPOCH = struct.Struct(">i")
@@ -95,7 +99,7 @@ def seal(header: BatchHeader, payload: bytes = b"") -> bytes:
     return b"".join((before, _CRC.pack(crc32c(protected)), protected))
 
 
-def filler(base_offset: int, count: int, timestamp: int) -> bytes:
+def filler(base_offset: int, count: int, timestamp: int, attributes: int = 0) -> bytes:
     """A batch that takes offsets and holds nothing, as in a compacted Kafka log."""
     return seal(
         BatchHeader(
@@ -104,7 +108,7 @@ def filler(base_offset: int, count: int, timestamp: int) -> bytes:
             leader_epoch=0,
             magic=MAGIC,
             crc=0,
-            attributes=0,
+            attributes=attributes,
             last_offset_delta=count - 1,
             base_timestamp=timestamp,
             max_timestamp=timestamp,
@@ -119,6 +123,15 @@ def filler(base_offset: int, count: int, timestamp: int) -> bytes:
 def empty_like(header: BatchHeader, base_offset: int) -> bytes:
     """The filler that takes as many offsets as a batch which must not be stored (again)."""
     return filler(base_offset, header.offsets, header.max_timestamp)
+
+
+def compacted_filler(base_offset: int, count: int) -> bytes:
+    """The filler in the place of records that were compacted away: it can be told from others."""
+    return filler(base_offset, count, NO_TIMESTAMP, DELETE_HORIZON)
+
+
+def is_compacted_filler(header: BatchHeader) -> bool:
+    return is_filler(header) and header.delete_horizon is not None
 
 
 def is_filler(header: BatchHeader) -> bool:
