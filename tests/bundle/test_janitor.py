@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -148,10 +149,9 @@ def test_a_deleted_topic_is_buried(janitor: Janitor):
     assert janitor.do(janitor.broker.stores.ledger.doomed_topics()) == []
 
 
-def two_minutes_later(janitor: Janitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = janitor.broker.stores.clock
-    later = clock.now_ms() + 120_000
-    monkeypatch.setattr(type(clock), "now_ms", lambda _: later)
+def set_ahead(janitor: Janitor, minutes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = time.time_ns() // 1_000_000 + minutes * 60_000
+    monkeypatch.setattr(type(janitor.broker.stores.clock), "now_ms", lambda _: later)
 
 
 class Context:
@@ -172,14 +172,13 @@ def test_small_objects_become_one_and_the_old_ones_go(
     partition = Partition(janitor.topic(**{"retention.ms": "-1"}).id, 0)
     for _ in range(8):
         janitor.append(partition)
-    for _ in range(2):
-        two_minutes_later(janitor, monkeypatch)
+    for minutes in (2, 4):
+        set_ahead(janitor, minutes, monkeypatch)
         janitor.round()
     assert len(janitor.objects(partition)) == 9
-    for _ in range(2):  # another environment, which remembers nothing itself
-        janitor = janitors()
-        two_minutes_later(janitor, monkeypatch)
-        janitor.round()
+    janitor = janitors()  # another environment, which remembers nothing itself
+    set_ahead(janitor, 6, monkeypatch)
+    janitor.round()
     (segment,) = janitor.objects(partition)
     assert segment.startswith(f"{slot_key(partition, 0)}-")
     plan = janitor.do(janitor.broker.log.plan(partition, 3, 100_000))
