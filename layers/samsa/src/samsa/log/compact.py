@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from typing import NamedTuple, Protocol, TypeVar
 
 from samsa.ports import Buffer, Extent, FileRange, Grave, Head, Missing, Partition, Piece
+from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE, read_header
 from samsa.records.spans import Steps
 
@@ -81,8 +82,9 @@ class Compactor:
             return None
         try:
             return await self._round(partition, head, cleaned, rules, out_of_time)
-        except (OutOfRange, Missing):
-            return Compacted(0, 0, finished=False)  # retention was faster
+        except (OutOfRange, Missing, CorruptBatch):
+            # Retention was faster. Under a key that was swept may lie what somebody late put there.
+            return Compacted(0, 0, finished=False)
 
     async def _round(
         self,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from samsa.ports import Extent, Head, Missing, Partition, Piece, Unavailable
 from samsa.records.batch import BatchHeader, headers, is_compacted_filler
+from samsa.records.errors import CorruptBatch
 
 from .extents import Range, begins_at, cut, describe_object, join
 from .fence import Fencer
@@ -102,9 +103,10 @@ class Reader:
         section = cut(extent, offset, 1)
         try:
             data = await self._stores.objects.get(section.key, section.start, section.length)
-        except Missing:
-            return taken  # whoever loads it finds out
-        skipped = next((at for at, header in headers(data) if header.next_offset > offset), 0)
+            batches = headers(data)
+        except (Missing, CorruptBatch):
+            return taken  # the log has moved on: whoever loads it finds out
+        skipped = next((at for at, header in batches if header.next_offset > offset), 0)
         return Range(taken.key, taken.start + skipped, taken.length - skipped, taken.end_offset)
 
     async def extents_from(
