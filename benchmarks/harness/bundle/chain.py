@@ -1,8 +1,10 @@
 """Shim, local API Gateway, functions, DynamoDB Local and versitygw, as the tests start them."""
 
+import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import urllib.request
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -10,13 +12,12 @@ from typing import NamedTuple
 from harness.anchors import REPOSITORY
 from harness.brokers import SAMSA
 
-from .slow import Delays, slowed
-
 KEYS = {"AWS_ACCESS_KEY_ID": "gregor", "AWS_SECRET_ACCESS_KEY": "metamorphosis"}
 REGION = {"AWS_DEFAULT_REGION": "us-east-1"}
 BUCKET = "samsa"
-COMPILED_WELL = "-XX:TieredStopAtLevel=4"
-"""Tests want a JVM that starts soon, a bench one that takes little of the machine later."""
+STATS_S = 30
+FAR = Path(__file__).parent / "far"
+"""Functions whose stores are far away."""
 
 
 class Chain(NamedTuple):
@@ -28,11 +29,15 @@ class Chain(NamedTuple):
     pid: int = os.getpid()
     side: str = SAMSA
 
+    def started(self) -> int:
+        """How many environments of the gateway function there have been."""
+        root = self.url.replace("ws://", "http://").rpartition("/")[0]
+        with urllib.request.urlopen(f"{root}/_local/stats", timeout=STATS_S) as answer:
+            return int(json.load(answer)["started"]["gateway"])
+
 
 @contextmanager
-def a_chain(
-    folder: Path, delays: Delays | None = None, options: Sequence[str] = ()
-) -> Iterator[Chain]:
+def a_chain(folder: Path, *options: str) -> Iterator[Chain]:
     """Options are those of `samsa local-api`."""
     sys.path.insert(0, str(REPOSITORY / "tests"))
     from functional.conftest import make_bucket
@@ -44,12 +49,9 @@ def a_chain(
     with ExitStack() as running:
         for name in ("dynamodb", "s3", "api"):
             (folder / name).mkdir(parents=True)
-        dynamodb = running.enter_context(dynamodb_local(folder / "dynamodb", COMPILED_WELL))
+        dynamodb = running.enter_context(dynamodb_local(folder / "dynamodb"))
         s3 = running.enter_context(versitygw(folder / "s3", *KEYS.values()))
         make_bucket(s3)
-        if delays is not None:
-            dynamodb = running.enter_context(slowed(dynamodb, delays.ledger_s))
-            s3 = running.enter_context(slowed(s3, delays.put_s))
         told = places((dynamodb, s3), BUCKET)
         url = running.enter_context(local_api(folder / "api", told, *options))
         yield Chain(running.enter_context(shim(folder / "api", url)), url)

@@ -64,8 +64,6 @@ async def per_second(address: str, topic: str, producers: int, seconds: float) -
     request = frame(topic)
     crowd = [await Producer.at(address) for _ in range(producers)]
     try:
-        # First connections open and functions start, as many as this crowd needs.
-        await _together(crowd, request, seconds)
         return await _together(crowd, request, seconds) / seconds
     finally:
         for each in crowd:

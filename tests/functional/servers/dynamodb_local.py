@@ -14,12 +14,12 @@ HERE = Path(__file__).parent
 
 
 @contextmanager
-def dynamodb_local(folder: Path, *options: str) -> Iterator[str]:
-    """Its endpoint. Options are the JVM's."""
+def dynamodb_local(folder: Path) -> Iterator[str]:
+    """Its endpoint."""
     for tool in ("java", "javac", "mvn"):
         require(tool, "DynamoDB Local runs on a JDK and comes from Maven Central")
     # The native SQLite that even its in-memory mode uses is found beside the jars.
-    command = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", *options, "-cp", f"{jars()}/*"]
+    command = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{jars()}/*"]
     log = folder / "dynamodb-local.log"
 
     def endpoint() -> str | None:
