@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipeline.given import LOG_APPEND_TIME, a_batch
 
 from pyspark_samsa.columns import HEADERS, SPARK_TYPES, arrow_schema
-from pyspark_samsa.decode import Decode, compiled, plain
+from pyspark_samsa.decode import WORTH_IT, Choice, Decode, compiled, plain
 from samsa.records import Codec, CorruptBatch, Record, build, filler, headers
 from samsa.records.header import CONTROL
 
@@ -142,9 +142,25 @@ class TestEither:
         with pytest.raises(CorruptBatch, match="do not fit"):
             rows(decode, bytes(data))
 
+    def test_an_offset_that_comes_twice_is_refused(self, decode: Decode):
+        data = bytearray(a_batch(b"x", b"y"))
+        second = 61 + 1 + data[61] // 2  # a record begins with its length, as a zigzag integer
+        assert data[second + 3] == 2, "which is an offset delta of 1"
+        data[second + 3] = 0
+        with pytest.raises(CorruptBatch, match="place"):
+            rows(decode, bytes(data))
+
     def test_a_batch_that_is_cut_is_refused(self, decode: Decode):
         with pytest.raises(CorruptBatch, match="cut"):
             rows(decode, a_batch(b"x")[:-1])
+
+
+def test_numba_is_loaded_once_there_was_enough_to_do_for_it():
+    choice = Choice()
+    assert choice.decoder(WORTH_IT // 2) is plain.decode
+    assert choice.decoder(WORTH_IT // 2) is compiled.decode
+    assert choice.decoder(1) is compiled.decode
+    assert Choice().decoder(WORTH_IT) is compiled.decode
 
 
 def test_a_small_range_that_unpacks_to_much_comes_in_pieces():

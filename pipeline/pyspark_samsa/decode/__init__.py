@@ -1,7 +1,6 @@
 """RecordBatch v2 to Arrow columns: in machine code where it pays, in plain Python elsewhere."""
 
 import importlib.util
-import sys
 from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
@@ -10,18 +9,30 @@ from samsa.ports import Buffer
 from . import plain
 from .rows import Rows
 
-__all__ = ["Decode", "Rows", "decoder"]
+__all__ = ["Choice", "Decode", "Rows", "decoder"]
 
 Decode: TypeAlias = Callable[[Buffer, int, int, Collection[str]], Iterator[Rows]]
 
-WORTH_IT = 8 * 1024 * 1024
-"""Bytes that take plain Python about as long as numba takes to load."""
+WORTH_IT = 4 * 1024 * 1024
+"""Bytes of small records that take plain Python about as long as numba takes to load."""
 
 
-def decoder(size: int) -> Decode:
-    """The one that is done first with so many bytes, in this process."""
-    if "numba" in sys.modules or (size >= WORTH_IT and importlib.util.find_spec("numba")):
+class Choice:
+    """Plain Python until it has had as much to do as numba takes to load, and numba from then on:
+    whatever comes, that is at most twice as long as the better of the two."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def decoder(self, size: int) -> Decode:
+        """For the next so many bytes."""
+        self._seen += size
+        if self._seen < WORTH_IT or not importlib.util.find_spec("numba"):
+            return plain.decode
         from . import compiled
 
         return compiled.decode
-    return plain.decode
+
+
+decoder = Choice().decoder
+"""Of this process, which Spark uses for many tasks."""
