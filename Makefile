@@ -9,7 +9,7 @@ BUILT := .aws-sam/build/template.yaml
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench bundle deploy clean
+.PHONY: help setup run test soak check format bench bundle deploy clean
 
 help: ## List what there is to make
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ $(RUN_STAMP): pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(BIN)/python
-	@echo "Installing Samsa and what its tests need into $(VENV) (once, about two minutes) ..."
+	@echo "Installing Samsa and what its tests need into $(VENV) (once, some minutes: Spark is half a gigabyte) ..."
 	@$(PIP) '.[dev,bench]'
 	@touch $@ $(RUN_STAMP)
 
@@ -34,6 +34,9 @@ run: $(RUN_STAMP) ## Start a broker on 127.0.0.1:9092 (ARGS="--port 0" and so on
 
 test: $(DEV_STAMP) ## Run every test
 	$(BIN)/python -m pytest $(ARGS)
+
+soak: $(DEV_STAMP) ## Ten minutes of mixed load, retention and merging
+	SAMSA_SOAK_SECONDS=$${SAMSA_SOAK_SECONDS:-600} $(BIN)/python -m pytest -s tests/soak $(ARGS)
 
 check: $(DEV_STAMP) ## Format, lint, types, import contracts
 	$(BIN)/ruff format --check .
