@@ -4,6 +4,7 @@ Nothing here has to happen, and anything may stop in the middle: the next round,
 at the same time, finds what is left. What was done is counted for whoever asks.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -111,15 +112,14 @@ class Janitor:
         """Through all of the index, and all objects that are there."""
         self.counts.orphans += await self._sweeper.find_orphans(partition)
         head = await self._stores.ledger.head(partition)
-        keys: set[str] = set()
-        size, small, offset = 0, 0, head.log_start
+        sizes: Counter[str] = Counter()
+        offset = head.log_start
         while found := await self._stores.ledger.extents(partition, offset, PAGE):
             for extent in found:
-                keys.add(extent.key)
-                size += extent.size
-                small += extent.size < SMALL
+                sizes[extent.key] += extent.size
             offset = found[-1].end
-        census = self.counts.census[partition] = Census(len(keys), size, small)
+        small = sum(size < SMALL for size in sizes.values())
+        census = self.counts.census[partition] = Census(len(sizes), sizes.total(), small)
         await self._stores.ledger.move_cursor(partition, LOOKED, self._stores.clock.now_ms())
         return census
 
