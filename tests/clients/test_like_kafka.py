@@ -9,14 +9,18 @@ import itertools
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from functional.conftest import BUCKET
 from server.administer import APPEND, DELETE, SET, SUBTRACT, assignments, change, changes
 from server.peer import Peer
 from server.talk import batch
-from support.broker import samsa_up
+from support.broker import Broker, samsa_up
+from support.chain import a_chain, places
 from support.kafka import a_kafka
 
 from samsa.wire.apis import APIS, ApiKey
@@ -66,12 +70,21 @@ class Both:
     samsa: Peer
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+@contextmanager
+def a_fresh_chain(folder: Path, request: pytest.FixtureRequest) -> Iterator[Broker]:
+    with a_chain(folder, places(request.getfixturevalue("stores"), BUCKET)) as chain:
+        yield chain
+
+
+@pytest.fixture(scope="module", params=["samsa-up", "chain"])
+def both(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Both]:
     folders = [tmp_path_factory.mktemp(name) for name in ("kafka", "samsa")]
+    chain = request.param == "chain"
     with (
         a_kafka(folders[0]) as kafka,
-        samsa_up(folders[1]) as samsa,
+        a_fresh_chain(folders[1], request) if chain else samsa_up(folders[1]) as samsa,
         Peer(kafka.address) as one,
         Peer(samsa.address) as other,
     ):
