@@ -165,19 +165,38 @@ class Reader:
     async def batch_at(self, partition: Partition, offset: int, slot: int) -> BatchHeader:
         """The header of the batch that starts at `offset` in a closed slot, or of the filler that
         took its place when it was compacted away. Raises Missing."""
+        for header in await self._batches_around(partition, offset, slot):
+            if header.base_offset == offset:
+                return header
+            if header.base_offset < offset < header.next_offset and is_compacted_filler(header):
+                return header
+        raise Missing(f"{partition}: no batch starts at {offset}")
+
+    async def _batches_around(
+        self, partition: Partition, offset: int, slot: int
+    ) -> list[BatchHeader]:
+        """From where the index leads, and still leads afterwards: under a key that was swept in
+        between there is nothing, or what somebody late put there."""
         found = await self._stores.ledger.extents(partition, offset, 1)
+        while True:
+            try:
+                batches = await self._batches_in(partition, offset, slot, found)
+            except (Missing, CorruptBatch):
+                batches = []
+            before, found = found, await self._stores.ledger.extents(partition, offset, 1)
+            if found == before:
+                return batches
+
+    async def _batches_in(
+        self, partition: Partition, offset: int, slot: int, found: Sequence[Extent]
+    ) -> list[BatchHeader]:
         if found and found[0].base <= offset:
             where = cut(found[0], offset, 1)
             data = await self._stores.objects.get(where.key, where.start, where.length)
         else:
             _is_unsettled(partition, offset, await self._stores.ledger.head(partition))
             data = await self._stores.objects.get(slot_key(partition, slot))
-        for _, header in headers(data):
-            if header.base_offset == offset:
-                return header
-            if header.base_offset < offset < header.next_offset and is_compacted_filler(header):
-                return header
-        raise Missing(f"{partition}: no batch starts at {offset}")
+        return [header for _, header in headers(data)]
 
 
 def _is_unsettled(partition: Partition, offset: int, head: Head) -> None:
