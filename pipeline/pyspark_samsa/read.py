@@ -5,7 +5,7 @@ since it was planned. Then it is planned again, here; only what the log has no m
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -23,12 +23,37 @@ from .plan import Planner
 from .splits import Run, Split, runs
 
 AGAIN = 3
+ENOUGH = 1024 * 1024
 
 
 def read(split: Split, options: Options) -> Iterator[pa.RecordBatch]:
+    return gathered(_batches(split, options))
+
+
+def _batches(split: Split, options: Options) -> Iterator[pa.RecordBatch]:
     reading = Reading(options, split.size)
     for run, get in source(options.objects).each(split.runs):
         yield from reading.run(run, get, AGAIN)
+
+
+def gathered(batches: Iterable[pa.RecordBatch], enough: int = ENOUGH) -> Iterator[pa.RecordBatch]:
+    """Small ones together: each that is handed to Spark costs it something."""
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size >= enough:
+            yield _joined(held)
+            held, size = [], 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if len(batches) == 1:
+        return batches[0]
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 class Reading:

@@ -66,10 +66,11 @@ def split(
 ) -> list[Split]:
     total = sum(stretch.extent.size for stretch in stretches)
     size = split_bytes or min(LARGE, max(SMALL, total // TASKS))
+    chunk = max(1, min(CHUNK, size, total // (min_partitions or 1)))
+    costs = list(_costs(run for stretch in stretches for run in runs(stretch, chunk)))
     if min_partitions:
-        size = max(1, min(size, total // min_partitions))
-    chunk = min(CHUNK, size)
-    return list(_packed((run for one in stretches for run in runs(one, chunk)), size))
+        size = min(size, sum(cost for _, cost in costs) // min_partitions)
+    return list(_packed(costs, size))
 
 
 def runs(stretch: Stretch, chunk: int = CHUNK) -> Iterator[Run]:
@@ -83,17 +84,23 @@ def runs(stretch: Stretch, chunk: int = CHUNK) -> Iterator[Run]:
         offset = piece.end_offset
 
 
-def _packed(every: Iterable[Run], size: int) -> Iterator[Split]:
+def _costs(every: Iterable[Run]) -> Iterator[tuple[Run, int]]:
+    before: Run | None = None
+    for run in every:
+        yield run, run.length + (0 if before and _follows(before, run) else OPEN_COST)
+        before = run
+
+
+def _packed(costs: Iterable[tuple[Run, int]], size: int) -> Iterator[Split]:
     """As many in one split as fit, and at least one."""
     taken: list[Run] = []
-    cost = 0
-    for run in every:
-        more = run.length if taken and _follows(taken[-1], run) else run.length + OPEN_COST
-        if taken and cost + more > max(size, OPEN_COST):
+    spent = 0
+    for run, cost in costs:
+        if taken and spent + cost > size:
             yield Split(taken)
-            taken, cost = [], 0
+            taken, spent = [], 0
         taken.append(run)
-        cost += more
+        spent += cost
     if taken:
         yield Split(taken)
 

@@ -16,6 +16,7 @@ from pyspark.sql.datasource import DataSourceReader, EqualTo, GreaterThan, In, L
 
 from pyspark_samsa.errors import BadOption, DataLoss, SamsaError, UnknownTopic
 from pyspark_samsa.options import read_options
+from pyspark_samsa.read import gathered
 from pyspark_samsa.reader import SamsaReader
 from pyspark_samsa.splits import Split
 from samsa.records import Record, build
@@ -236,7 +237,22 @@ def test_a_topic_without_records_has_one_task_with_nothing_to_do(local_log: Give
     assert one.runs == ()
 
 
-# After planning
+# Reading what was planned
+
+
+def test_many_small_ranges_are_one_batch_for_spark(local_log: Given, three: str):
+    reading = reader(local_log, subscribe=three, minPartitions="1")
+    (planned,) = reading.partitions()
+    (batch,) = reading.read(planned)
+    assert batch.num_rows == 30
+    batch.validate(full=True)
+
+
+def test_batches_are_gathered_up_to_a_size_and_none_is_lost():
+    made = [pa.record_batch({"n": pa.array(range(n, n + 10))}) for n in range(0, 100, 10)]
+    found = list(gathered(made, enough=200))
+    assert [batch.num_rows for batch in found] == [30, 30, 30, 10]
+    assert [n for batch in found for n in batch["n"].to_pylist()] == list(range(100))
 
 
 def rewritten(log: Given, change: Callable[[sqlite3.Connection, Path], None]) -> None:
