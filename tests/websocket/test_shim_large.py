@@ -1,5 +1,6 @@
 """Frames that do not fit through the door: up by presigned PUT, down by parallel ranged GETs."""
 
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -79,6 +80,43 @@ def test_a_plain_batch_that_was_uploaded_and_whose_reference_is_lost_is_the_clie
     gateway.faults += [Fault.CUT_AFTER]
     peer.send(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"y" * MB)))
     assert peer.is_closed()
+
+
+def two_large_produces(peer) -> list[int]:
+    """Sent one behind the other; the offsets that they got."""
+    frames = [
+        peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value * MB)))
+        for value in (b"1", b"2")
+    ]
+    sender = threading.Thread(target=lambda: peer.say(b"".join(frames)))
+    sender.start()
+    answers = [peer.answer() for _ in frames]
+    sender.join()
+    found = [answer.responses[0].partition_responses[0] for answer in answers]
+    assert [each.error_code for each in found] == [0, 0]
+    return [each.base_offset for each in found]
+
+
+def test_the_next_large_request_travels_while_this_one_is_answered(connect, gateway):
+    peer = connect()
+    create(peer, TOPIC, max_message_bytes=str(10 * MB))
+    gateway.function.store.delay_s = 0.3  # so that the second is here before the first is stored
+    assert two_large_produces(peer) == [0, 1]
+    said = [type(each) for each in gateway.messages if isinstance(each, Upload | Reference)]
+    assert said == [Upload, Upload, Reference, Reference]
+    assert len(gateway.function.store.puts) == 2
+
+
+def test_an_upload_that_failed_ahead_of_its_turn_is_made_again(connect, gateway):
+    peer = connect()
+    create(peer, TOPIC, max_message_bytes=str(10 * MB))
+    store = gateway.function.store
+    store.delay_s = 0.3
+    store.failures += [0, 403]
+    assert two_large_produces(peer) == [0, 1]
+    said = [type(each) for each in gateway.messages if isinstance(each, Upload | Reference)]
+    assert said.count(Upload) == 3
+    assert said.count(Reference) == 2
 
 
 def test_a_large_answer_is_fetched_in_parallel_and_comes_in_order(connect, gateway):

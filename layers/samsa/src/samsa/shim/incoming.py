@@ -28,6 +28,8 @@ class Incoming:
     ) -> None:
         self.ended = False
         """The client sends nothing any more."""
+        self.waiting: bytes | None = None
+        """The request that comes after the one that is being answered, if it is here already."""
         self._reader = reader
         self._limits = settings.limits
         self._times = settings.times
@@ -40,7 +42,10 @@ class Incoming:
         """Runs beside the answering, until the client is done. Raises HangUp."""
         with suppress(OSError, asyncio.IncompleteReadError):
             while True:
-                await self._frames.put(await self._one())
+                frame = await self._one()
+                await self._frames.put(frame)
+                self.waiting = frame
+                del frame
         self.ended = True
         self._gone()
         await self._frames.put(None)
@@ -61,9 +66,11 @@ class Incoming:
         """None after the last. Raises HangUp if none comes for long."""
         try:
             async with asyncio.timeout(self._times.client_idle):
-                return await self._frames.get()
+                frame = await self._frames.get()
         except TimeoutError:
             raise HangUp("idle") from None
+        self.waiting = None
+        return frame
 
     def done_with(self, frame: bytes) -> None:
         self._memory.release(len(frame))

@@ -12,6 +12,8 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from typing import NamedTuple
 
 from samsa.envelope import (
     LARGEST_INLINE,
@@ -59,6 +61,14 @@ class Common:
         self.transfers.close()
 
 
+class Ahead(NamedTuple):
+    """A request that is uploaded while the one before it is being answered."""
+
+    frame: bytes
+    reference: Reference
+    put: "asyncio.Task[None]"
+
+
 class Session:
     def __init__(
         self,
@@ -78,6 +88,7 @@ class Session:
         )
         self._kept = KeptAnswers()
         self._seq = 0
+        self._ahead: Ahead | None = None
         self._names: set[str] = set()
         """Woken since the last request was sent: a wake may overtake what it belongs to."""
         self._something = asyncio.Event()
@@ -96,9 +107,10 @@ class Session:
                 if task.done():
                     task.result()
         finally:
-            for task in (reading, answering):
+            left = [reading, answering, *([self._ahead.put] if self._ahead else [])]
+            for task in left:
                 task.cancel()
-            await asyncio.gather(reading, answering, return_exceptions=True)
+            await asyncio.gather(*left, return_exceptions=True)
             self._incoming.close()
             await self._link.close()
 
@@ -149,29 +161,47 @@ class Session:
         if len(frame) <= LARGEST_INLINE:
             question: Request | Reference = Request(self._seq, frame, waited_ms)
         else:
-            question = (await self._upload(frame))._replace(waited_ms=waited_ms)
+            question = (await self._uploaded(frame))._replace(waited_ms=waited_ms)
+            await self._upload_ahead()
         self._names.clear()
         answer: Reply | Parked | Gather | Error = await self._link.ask(
             question, Reply, Parked, Gather, Error
         )
         return answer
 
-    async def _upload(self, frame: bytes) -> Reference:
+    async def _uploaded(self, frame: bytes) -> Reference:
         """Raises NothingDone, whatever goes wrong: a request that is only stored was not made."""
-        digest = hashlib.sha256(frame).hexdigest()
+        ahead, self._ahead = self._ahead, None
+        if ahead is None or ahead.frame is not frame:
+            ahead = await self._upload(frame, self._seq)
         try:
-            asked = Upload(self._seq, len(frame), digest)
-            ticket = await self._link.ask(asked, Ticket, Error)
-            if isinstance(ticket, Error):
-                if ticket.code is ErrorCode.CLOSE:
-                    raise HangUp(ticket.text)
-                raise NothingDone(ticket.text)
-            await self._common.transfers.put(ticket.url, ticket.headers, frame)
-        except FateUnknown as error:
-            raise NothingDone(f"no ticket: {error}") from error
+            await ahead.put
         except TransferFailed as error:
             raise NothingDone(f"upload: {error}") from error
-        return Reference(self._seq, ticket.key, len(frame), digest)
+        return ahead.reference
+
+    async def _upload_ahead(self) -> None:
+        """Of the next request, if it is here and large: its bytes travel while this one is
+        answered. What does not work now is tried again, and reported, when it is its turn."""
+        frame = self._incoming.waiting
+        if frame is not None and len(frame) > LARGEST_INLINE and self._ahead is None:
+            with suppress(NothingDone, HangUp):
+                self._ahead = await self._upload(frame, self._seq + 1)
+
+    async def _upload(self, frame: bytes, seq: int) -> Ahead:
+        """Begun. Raises NothingDone, and HangUp if it may not be."""
+        digest = hashlib.sha256(frame).hexdigest()
+        try:
+            ticket = await self._link.ask(Upload(seq, len(frame), digest), Ticket, Error)
+        except FateUnknown as error:
+            raise NothingDone(f"no ticket: {error}") from error
+        if isinstance(ticket, Error):
+            if ticket.code is ErrorCode.CLOSE:
+                raise HangUp(ticket.text)
+            raise NothingDone(ticket.text)
+        put = self._common.transfers.put(ticket.url, ticket.headers, frame)
+        reference = Reference(seq, ticket.key, len(frame), digest)
+        return Ahead(frame, reference, self._loop.create_task(put))
 
     # Parking
 
