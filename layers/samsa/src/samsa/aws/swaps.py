@@ -103,7 +103,9 @@ class SwapCalls(ExtentCalls):
         was = extent_item(partition, extent)
         condition = {
             "TableName": self.table.name,
-            "ConditionExpression": " AND ".join(f"#{name} = :{name}" for name in AS_IT_WAS),
+            # Not litter: another swap has voided that, and only its item is still there.
+            "ConditionExpression": "attribute_exists(settled) AND "
+            + " AND ".join(f"#{name} = :{name}" for name in AS_IT_WAS),
             "ExpressionAttributeNames": {f"#{name}": name for name in AS_IT_WAS},
             "ExpressionAttributeValues": {f":{name}": was[name] for name in AS_IT_WAS},
         }
