@@ -61,6 +61,7 @@ def test_a_killed_members_partitions_are_read_by_the_others(group: Group):
 
 
 @chain
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_groups_of_every_kind_at_once(
     broker: Broker, new_topic: Callable[..., str], tmp_path: Path, story: Callable[[Group], None]

@@ -170,6 +170,7 @@ def test_a_group_survives_its_broker_and_a_member(samsa: Samsa, name: str, tmp_p
     assert commits.went_back == []
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("broker", ["chain"], indirect=True)
 def test_groups_survive_the_functions_their_connections_and_a_member(
     broker: Chain, new_topic: Callable[..., str], tmp_path: Path
