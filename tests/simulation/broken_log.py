@@ -1,5 +1,6 @@
 """Rules of append, bind, fence and read to take out, one at a time."""
 
+from dataclasses import replace as changed
 from typing import Any
 
 from samsa.log.admit import Fate, Outcome, Refusal, refused
@@ -15,6 +16,7 @@ from samsa.ports import Confirmed, Extent, Partition
 from samsa.records import BatchHeader, filler, read_header
 
 from .rules import always, instead, replace
+from .setting import Setting
 
 # Append
 
@@ -37,7 +39,24 @@ def trust_the_key(log: Log) -> None:
     always(log._appender, "_is_ours", True)
 
 
-@instead("take any filler for our own blanks")
+def crowded(setting: Setting) -> Setting:
+    """Several processes serve the same producers, and slots are fenced early."""
+    return changed(
+        setting,
+        processes=3,
+        idempotent=3,
+        grouped=0,
+        single=0,
+        readers=1,
+        mergers=0,
+        janitors=0,
+        partitions=1,
+        journal=False,
+        limits=changed(setting.limits, fence_after_ms=300),
+    )
+
+
+@instead("take any filler for our own blanks", crowded)
 def trust_the_blanks(log: Log) -> None:
     async def is_ours(original: Any, partition: Partition, key: str, layout: Layout) -> bool:
         return layout.first_own is None or await original(partition, key, layout)

@@ -9,14 +9,14 @@ from samsa.log.retain import Retention
 from samsa.ports import Extent, Grave, Partition
 
 from .ledger import Item, SimLedger
-from .rules import BROKEN, Rules, always, instead, replace
+from .rules import BROKEN, Rules, instead, replace
 from .setting import Setting
 
 
 def busy(setting: Setting) -> Setting:
     """Merged early and often, by several, who take anything unfinished for given up."""
     limits = changed(setting.limits, merge_after_ms=0, building_ms=0, segment_bytes=400)
-    return changed(setting, mergers=3, processes=3, journal=False, limits=limits)
+    return changed(setting, mergers=3, processes=3, journal=False, haste=0.3, limits=limits)
 
 
 def with_grace(setting: Setting) -> Setting:
@@ -118,11 +118,6 @@ def empty_blindly(log: Log) -> None:
             yield nothing
 
     log.sweeper._extents = extents  # type: ignore[method-assign]
-
-
-@instead("take a slot for fenced because its key was swept", one_merger)
-def trust_swept_keys(log: Log) -> None:
-    always(log._appender, "_was_merged", False)
 
 
 @instead("merge in the order of sizes")

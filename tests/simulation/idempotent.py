@@ -16,7 +16,7 @@ from samsa.log.admit import Outcome, Refusal
 from samsa.ports import Partition, Unavailable
 from samsa.records import BatchHeader, read_header
 
-from .client import Client, Gone, batch_of, sendable
+from .client import Client, Gone, sendable
 from .process import Process
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class IdempotentProducer(Client):
         """Give what is left its sequences, from 0 on."""
         sequence = 0
         for item in self._items:
-            item.data = batch_of(
+            item.data = self.world.rules.batch_of(
                 f"{self._id}/{item.number}",
                 item.records,
                 producer_id=self._id,

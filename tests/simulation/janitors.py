@@ -55,7 +55,7 @@ class Merger(Client):
     """Merges, sweeps and looks for orphans, in any order; there may be two, on two processes."""
 
     async def run(self) -> None:
-        rest = self.world.rng.choice((0.1, 0.4))
+        rest = self.world.rng.choice((0.2, 0.8)) * self.world.setting.haste
         while not self.world.finished:
             await self.think(rest)
             process = await self.world.pick()

@@ -214,6 +214,8 @@ class SimLedger:
         settled = [e for e in old if e.base < item.settled_to]
         if any(item.extents.get(e.end - 1) != e for e in settled):
             return False
+        if any(e.end - 1 not in item.settled for e in settled):
+            return False  # litter, which another swap has voided
         unsettled = old[len(settled) :]
         return not unsettled or (
             item.log_start < old[0].end
@@ -281,6 +283,9 @@ class SimLedger:
 
     def producer(self, partition: Partition, producer_id: int) -> Bound | None:
         return self.item(partition).producers.get(producer_id)
+
+    def producers(self, partition: Partition, _now_ms: int) -> dict[int, Bound]:
+        return dict(self.item(partition).producers)
 
     def bind(
         self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int

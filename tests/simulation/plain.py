@@ -8,7 +8,7 @@ from samsa.log.admit import Outcome
 from samsa.log.layout import Batch
 from samsa.ports import Partition
 
-from .client import LATER, Client, batch_of, sendable
+from .client import LATER, Client, sendable
 from .process import Process
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class PlainWriter(Client):
 
     def _fresh(self) -> bytes:
         self._made += 1
-        return batch_of(f"{self.name}/{self._made}", self.world.rng.choice((1, 1, 2, 3)))
+        label, count = f"{self.name}/{self._made}", self.world.rng.choice((1, 1, 2, 3))
+        return self.world.rules.batch_of(label, count)
 
     async def send(
         self, process: Process, partition: Partition, batches: Sequence[Batch]

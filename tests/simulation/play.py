@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from .actors import actors
 from .events import Event, story
 from .loop import Stuck, VirtualLoop
 from .process import LONGEST_SLEEP
@@ -53,7 +52,7 @@ async def _until_it_ends(world: World) -> None:
 
 
 async def _play(world: World) -> None:
-    cast = actors(world)
+    cast = world.rules.cast(world)
     writers = [world.spawn(work) for work in cast.writers]
     others = [world.spawn(work) for work in cast.others]
     await asyncio.wait(writers, timeout=world.setting.storm_s)

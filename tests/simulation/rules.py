@@ -1,13 +1,19 @@
 """The rules that a schedule is played by: the log's own, or those with one of them taken out."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samsa.log.core import Log
 
+from .actors import Cast, actors
+from .client import batch_of
 from .ledger import SimLedger
 from .objects import SimObjects
 from .setting import Setting
+from .truth import Truth
+
+if TYPE_CHECKING:
+    from .world import World
 
 Break = Callable[[Log], None]
 
@@ -26,6 +32,9 @@ class Rules(NamedTuple):
     objects: type[SimObjects] = SimObjects
     tune: Callable[[Setting], Setting] = as_drawn
     """Where a rule is seldom needed, the schedules are made for it."""
+    truth: type[Truth] = Truth
+    cast: Callable[["World"], Cast] = actors
+    batch_of: Callable[..., bytes] = batch_of
 
 
 SOUND = Rules()

@@ -28,6 +28,8 @@ class Setting:
     limits: Limits
     storm_s: float
     """How long things go wrong."""
+    haste: float = 1.0
+    """Of those who merge; less is faster."""
 
     @property
     def skew_ms(self) -> int:

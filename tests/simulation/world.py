@@ -19,7 +19,7 @@ from .paths import watch_paths
 from .process import Process
 from .rules import SOUND, Rules
 from .setting import Setting
-from .truth import Truth, Violation
+from .truth import Violation
 from .weather import Fault, Weather
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class World:
         self.setting = self.rules.tune(Setting.of(self.rng, self.seed))
         self.weather = Weather.of(self.rng)
         promised = 0 if self.setting.deleters else self.setting.retention.max_bytes
-        self.truth = Truth(promised)
+        self.truth = self.rules.truth(promised)
         self.objects = self.rules.objects(self.truth)
         self.ledger = self.rules.ledger(self.truth, self.setting.two_steps)
         self.journal = SimJournal(self.truth, self.ledger, self.objects)

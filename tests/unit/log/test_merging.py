@@ -3,13 +3,14 @@
 import pytest
 from unit.log.given import PARTITION, Given, a_batch, a_log
 
+from samsa.local.memory import MemoryObjects
 from samsa.log.layout import Batch
 from samsa.log.merge import Budget, Merged
 from samsa.log.read import OutOfRange
 from samsa.log.retain import Retention
 from samsa.log.segments import is_segment_key
 from samsa.ports import Extent, Missing, Unavailable
-from samsa.records import Record, build, read_header
+from samsa.records import Record, build, filler, read_header
 
 GRACE = 1_000
 OLD = 60_000
@@ -273,3 +274,44 @@ async def test_a_writer_that_slept_through_a_merge_puts_what_nobody_reads():
     await given.objects.put_if_absent(slots[3].key, [b"filler of somebody who slept"])
     await given.ledger.index(PARTITION, slots[3])
     assert await given.values() == before
+
+
+class Forgetful(MemoryObjects):
+    """Stores the next put, and loses its answer; by the time it is asked again, all has happened
+    to the slot that can."""
+
+    given: Given
+    filler: bytes
+    lost = False
+
+    async def put_if_absent(self, key, parts):
+        stored = await super().put_if_absent(key, parts)
+        if stored and self.lost:
+            self.lost = False
+            await self._age()
+            if self.filler:
+                await super().put_if_absent(key, [self.filler])
+            raise Unavailable("the answer is lost")
+        return stored
+
+    async def _age(self) -> None:
+        given = self.given.another()
+        head = await given.ledger.head(PARTITION)
+        await given.log.fencer.fence_all(PARTITION, head)
+        given.clock.now += OLD
+        await merge(given)
+        await sweep(given)
+
+
+@pytest.mark.parametrize("filled", [False, True], ids=["free", "filled by somebody late"])
+async def test_a_writer_whose_slot_was_merged_and_swept_finds_it_in_the_index(filled: bool):
+    """Its key is gone, or holds what is not its own: it is stored all the same, and once."""
+    given = await with_slots(10)
+    objects = Forgetful()
+    objects._objects, objects.given = given.objects._objects, given
+    objects.filler = filler(10, 1, -1) if filled else b""
+    writer = Given(given.ledger, objects, given.limits, given.clock, given.nonces)
+    objects.lost = True
+    (outcome,) = await writer.log.append_once(PARTITION, [a_batch(b"only once")])
+    assert outcome.offset == 10
+    assert (await given.values()).count(b"only once") == 1

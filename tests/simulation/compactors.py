@@ -1,0 +1,120 @@
+"""Compaction joins: who does it, with whom, and rules of it to take out, one at a time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace as changed
+from typing import TYPE_CHECKING, Any
+
+from samsa.log.compact import CLEANED, Compacted
+from samsa.log.compact_batch import Sieve
+from samsa.log.compact_keys import BYTES_PER_KEY
+from samsa.log.compact_plan import Compaction
+from samsa.log.core import Log
+from samsa.ports import Extent, Missing, Partition
+
+from .actors import Cast, actors
+from .client import LATER, Client
+from .keyed import KeyedTruth, keyed_batch
+from .rules import Break, Rules, always, replace, untouched
+from .setting import Setting
+
+if TYPE_CHECKING:
+    from .world import World
+
+COMPACTORS = 2
+
+
+class Compactor(Client):
+    """Eager: rounds over a few keys, and tombstones that do not stay for long."""
+
+    async def run(self) -> None:
+        rest = self.world.rng.choice((0.1, 0.4))
+        while not self.world.finished:
+            await self.think(rest)
+            rng, process = self.world.rng, await self.world.pick()
+            rules = Compaction(0.0, rng.choice((0, 0, 300)), active_ms=rng.choice((0, 0, 300)))
+            work = process.log.compactor.compact(rng.choice(self.world.partitions), rules)
+            try:
+                done = await self.answer(process, self.world.spawn(work, Missing))
+            except (*LATER, Missing):
+                continue
+            self._count(done)
+
+    def _count(self, done: Compacted | None) -> None:
+        if done is not None:
+            path = "a round of compaction ended" if done.finished else "a round was given up"
+            self.world.paths[path] += 1
+            self.world.paths["a round made the log smaller"] += done.after < done.before
+
+
+def with_compactors(world: "World") -> Cast:
+    cast = actors(world)
+    cast.others.extend(Compactor(world, f"compactor {n}").run() for n in range(COMPACTORS))
+    return cast
+
+
+def few_keys(setting: Setting) -> Setting:
+    keys = 2 if setting.processes > 1 else 100
+    return changed(setting, limits=changed(setting.limits, key_map_bytes=keys * BYTES_PER_KEY))
+
+
+def contested(setting: Setting) -> Setting:
+    """Nothing ages, and whoever compacts is often second to somebody who merges."""
+    limits = changed(few_keys(setting).limits, merge_after_ms=0, segment_bytes=400)
+    return changed(setting, mergers=3, janitors=0, deleters=0, processes=3, limits=limits)
+
+
+def compacting(
+    break_log: Break = untouched, tune: Callable[[Setting], Setting] = few_keys
+) -> Rules:
+    return Rules(
+        break_log,
+        tune=tune,
+        truth=KeyedTruth,
+        cast=with_compactors,
+        batch_of=keyed_batch,
+    )
+
+
+def go_on_after_a_lost_swap(log: Log) -> None:
+    async def anyway(original: Any, partition: Partition, group: Sequence[Extent], new: Any) -> Any:
+        return await original(partition, group, new) or group[-1]
+
+    replace(log.compactor, "_replace", anyway)
+
+
+def call_a_round_finished_that_is_not(log: Log) -> None:
+    async def finished(original: Any, *args: Any) -> Compacted:
+        done: Compacted = await original(*args)
+        return done._replace(finished=True)
+
+    replace(log.compactor, "_clean", finished)
+
+
+def clean_only_what_is_new(log: Log) -> None:
+    async def from_there(
+        original: Any, partition: Partition, start: int, sieve: Sieve, *rest: Any
+    ) -> Compacted:
+        cleaned = await log._stores.ledger.cursor(partition, CLEANED)
+        done: Compacted = await original(partition, max(start, cleaned), sieve, *rest)
+        return done
+
+    replace(log.compactor, "_clean", from_there)
+
+
+def forget_what_producers_may_be_asked_about(log: Log) -> None:
+    always(log.compactor, "_asked_for", frozenset())
+
+
+BROKEN_COMPACTION = {
+    "go on after a lost swap": (compacting(go_on_after_a_lost_swap, contested), 240),
+    "call a round finished that is not": (
+        compacting(call_a_round_finished_that_is_not, contested),
+        410,
+    ),
+    "clean only what is new": (compacting(clean_only_what_is_new), 0),
+    "forget what producers may be asked about": (
+        compacting(forget_what_producers_may_be_asked_about),
+        0,
+    ),
+}
+"""Each with the seed at which the search begins: it takes a while from the first."""

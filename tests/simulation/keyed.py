@@ -1,0 +1,125 @@
+"""What must hold of a log that is compacted: every key keeps its newest record, for ever.
+
+Records may leave the log, and nothing else about it changes. A record goes when a newer one of its
+key is visible; a tombstone also when its time has come, and then nothing that it deleted is left.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from zlib import crc32
+
+from samsa.log.read import Plan
+from samsa.log.stores import slot_key
+from samsa.ports import Buffer, Extent, Partition
+from samsa.records import Record, build, headers, records
+
+from .truth import Shadow, Truth, require
+
+KEYS = 4
+ONE_IN = 4
+"""Records that are tombstones."""
+
+
+def keyed_batch(label: str, count: int, **producer: int) -> bytes:
+    """A few keys only, and each record unlike any other, tombstones too."""
+    return build([_record(f"{label}/{n}".encode(), n) for n in range(count)], **producer)
+
+
+def _record(label: bytes, number: int) -> Record:
+    chance = crc32(label)
+    value = None if chance % ONE_IN == 0 else label
+    return Record(number, 1000 + number, b"k%d" % (chance // 7 % KEYS), value, (("by", label),))
+
+
+class KeyedTruth(Truth):
+    def __init__(self, retained_bytes: int) -> None:
+        # Of the bytes as they came: a tombstone whose time runs takes a few more than it did.
+        super().__init__(retained_bytes // 2)
+        self.written: dict[int, dict[int, Record]] = defaultdict(dict)
+        """By the identity of the shadow: every record that was ever visible, by its offset."""
+        self.left: dict[int, dict[int, Record]] = defaultdict(dict)
+        """Those that were not compacted away."""
+        self.marked: dict[int, set[int]] = defaultdict(set)
+        """Offsets of tombstones whose time runs."""
+
+    def _reveal(self, shadow: Shadow, base: int, data: bytes) -> int:
+        offsets = super()._reveal(shadow, base, data)
+        for record in _records(data):
+            self.written[id(shadow)][record.offset] = self.left[id(shadow)][record.offset] = record
+        return offsets
+
+    def indexed(self, partition: Partition, extent: Extent) -> None:
+        """Somebody late may find his slot in the index already, compacted all by itself."""
+        packed = (partition, extent.base) in self._packed
+        if packed or extent.key == slot_key(partition, extent.base):
+            super().indexed(partition, extent)
+
+    def swapped(self, partition: Partition, new: Sequence[Extent]) -> None:
+        shadow = self.shadows[partition]
+        for extent in new:
+            self._slots(shadow, extent)
+            data = self._held.get(extent.key, b"")[extent.start : extent.start + extent.size]
+            _whole(extent, data)
+            self._check_marks(extent, data)
+            self._compacted(shadow, extent, {record.offset: record for record in _records(data)})
+            for position, header in headers(data):
+                if header.delete_horizon is not None:
+                    found = (r.offset for r in records(data, position) if r.value is None)
+                    self.marked[id(shadow)].update(found)
+
+    def _compacted(self, shadow: Shadow, extent: Extent, kept: dict[int, Record]) -> None:
+        left = self.left[id(shadow)]
+        there = {at: left[at] for at in left if extent.base <= at < extent.end}
+        for offset, record in kept.items():
+            require(there.get(offset) == record, f"{offset} has another record, or one again")
+        gone = [record for offset, record in there.items() if offset not in kept]
+        for record in gone:
+            del left[record.offset]
+        for record in gone:
+            if record.offset >= shadow.log_start:
+                self._may_go(shadow, record)
+
+    def _may_go(self, shadow: Shadow, record: Record) -> None:
+        left = self.left[id(shadow)].values()
+        same = [r for r in left if r.key == record.key and r.offset >= shadow.log_start]
+        if any(other.offset > record.offset for other in same):
+            return
+        require(record.value is None, f"{record.offset} was the newest of its key")
+        timed = record.offset in self.marked[id(shadow)]
+        require(timed, f"the tombstone at {record.offset} went before its time")
+        require(not same, f"what {record.offset} had deleted is back at {[r.offset for r in same]}")
+
+    def read(self, partition: Partition, offset: int, plan: Plan, pieces: Sequence[Buffer]) -> int:
+        written = self.written[id(self.shadows[partition])]
+        for piece, wanted in zip(pieces, plan.ranges, strict=True):
+            require(len(piece) == wanted.length, f"a piece at {offset} is cut")
+            for record in _records(bytes(piece)):
+                same = written.get(record.offset) == record
+                require(same, f"a reader sees another record at {record.offset}")
+            for _, header in headers(piece):
+                if header.next_offset > offset:
+                    require(header.base_offset <= offset, f"a reader misses offset {offset}")
+                    offset = header.next_offset
+            require(offset == wanted.end_offset, f"a reader at {offset} was promised another end")
+        return offset
+
+    def complete(self, partition: Partition, read_to: int) -> None:
+        super().complete(partition, read_to)
+        shadow = self.shadows[partition]
+        newest = {record.key: record for _, record in sorted(self.written[id(shadow)].items())}
+        for record in newest.values():
+            if record.value is not None and record.offset >= shadow.log_start:
+                require(record.offset in self.left[id(shadow)], f"{record.offset} is missing")
+
+
+def _records(data: bytes) -> Iterator[Record]:
+    for position, _ in headers(data):
+        yield from records(data, position)
+
+
+def _whole(extent: Extent, data: bytes) -> None:
+    offset = extent.base
+    for _, header in headers(data):
+        require(header.base_offset == offset, f"no batch holds offset {offset}")
+        offset = header.next_offset
+    require(offset == extent.end, f"the extent at {extent.base} ends before {extent.end}")
