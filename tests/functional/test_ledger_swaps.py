@@ -157,6 +157,15 @@ async def test_who_is_late_after_two_swaps_does_not_either(ledger: Ledger):
     assert await index_of(ledger, partition) == [every]
 
 
+async def test_what_somebody_late_indexed_again_cannot_be_swapped(ledger: Ledger):
+    partition, slots = await with_slots(ledger)
+    _, new = await swap(ledger, partition, slots[:2])
+    await ledger.index(partition, slots[0])
+    done, _ = await swap(ledger, partition, slots[:1], "log/other")
+    assert not done
+    assert await index_of(ledger, partition) == [new, *slots[2:]]
+
+
 async def test_a_swap_behind_an_open_slot_does_not_hide_it(ledger: Ledger):
     partition, slots = await with_slots(ledger, 2)
     await ledger.reserve(partition, "open", 10)
