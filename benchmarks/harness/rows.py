@@ -129,6 +129,19 @@ def _store_calls() -> list[Row]:
     ]
 
 
+def _life() -> list[Row]:
+    return [
+        Row("life.copy", "merge of slots of 1 MB by copying, a core", "MB/s", True, least=200.0),
+        Row("life.join", "merge of slots of 1 KB in one pack, a core", "MB/s", True),
+        Row("life.unmerged", "appends of 1 KB read back, store 20 ms away", "MB/s", True),
+        Row("life.merged", "the same once they are merged", "MB/s", True),
+        Row("life.faster", "merged for unmerged", "×", True, least=20.0),
+        Row("life.p99", "acknowledged single message beside a load, p99", "ms"),
+        Row("life.p99.janitor", "the same while a janitor merges that, p99", "ms"),
+        Row("life.slower", "with the janitor for without", "×", most=2.0),
+    ]
+
+
 def _bundle() -> list[Row]:
     return [
         Row("bundle.produce", "librdkafka produce, 1 KB, 1 partition", "msg/s", True, 5.0),
@@ -153,6 +166,7 @@ ROWS: Sequence[Row] = (
     *_latency(),
     *_java(),
     *_groups(),
+    *_life(),
     *_spark(),
     *_cost(),
     *_store_calls(),

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 
 from harness.bench import Bench
 
-from . import bundle, groups, java, latency, rdkafka, spark, start
+from . import bundle, groups, java, latency, life, rdkafka, spark, start
 
 SECTIONS: Mapping[str, Callable[[Bench], None]] = {
     "rdkafka": rdkafka.measure,
     "latency": latency.measure,
     "java": java.measure,
     "groups": groups.measure,
+    "life": life.measure,
     "spark": spark.measure,
     "start": start.measure,
     "bundle": bundle.measure,

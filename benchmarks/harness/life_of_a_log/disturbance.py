@@ -1,0 +1,62 @@
+"""What a producer notices of a janitor at work: single messages, beside a load to be merged."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from confluent_kafka import Producer
+
+READY = "is listening on"
+QUIET = ("--upkeep-interval", "3600")
+BUSY = ("--upkeep-interval", "0.05", "--settle-time", "0.01")
+
+
+def p99_ms(folder: Path, messages: int, janitor: bool) -> float:
+    samsa = Path(sys.executable).parent / "samsa"
+    options = [*(BUSY if janitor else QUIET), "--port", "0", "--data", str(folder)]
+    process = subprocess.Popen(
+        [str(samsa), "up", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert process.stdout is not None
+        line = next(line for line in process.stdout if READY in line)
+        return _p99_ms(line.split()[-1], messages)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _p99_ms(bootstrap: str, messages: int) -> float:
+    stop = threading.Event()
+    load = threading.Thread(target=_load, args=(bootstrap, stop))
+    load.start()
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0, "log_level": 0})
+    times = []
+    try:
+        for number in range(messages + 50):
+            started = time.perf_counter()
+            producer.produce("single", b"x" * 1_000)
+            producer.flush(30)
+            if number >= 50:
+                times.append(time.perf_counter() - started)
+    finally:
+        stop.set()
+        load.join()
+    return 1000 * sorted(times)[int(0.99 * len(times))]
+
+
+def _load(bootstrap: str, stop: threading.Event) -> None:
+    """Some thousands of small batches a second: there is always something to merge."""
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 1, "log_level": 0})
+    while not stop.wait(0.005):
+        for _ in range(20):
+            producer.produce("load", b"y" * 1_000)
+        producer.poll(0)
+    producer.flush(30)

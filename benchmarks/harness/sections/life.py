@@ -1,0 +1,52 @@
+"""The log's life: merging, reading back what was merged, and what producers notice of it."""
+
+import tempfile
+from pathlib import Path
+
+from harness.bench import Bench
+from harness.brokers import SAMSA
+from harness.life_of_a_log.disturbance import p99_ms
+from harness.life_of_a_log.far import read_back
+from harness.life_of_a_log.merging import merge_speed
+from harness.progress import say
+
+MIB = 1024 * 1024
+
+
+def measure(bench: Bench) -> None:
+    quick = bench.plan.runs == 1
+    for number in range(1, bench.plan.runs + 1):
+        say(f"life: run {number} of {bench.plan.runs}")
+        _merges(bench, 64 if quick else 512)
+        _reads(bench, 2_000 if quick else 100_000)
+        _latencies(bench, 300 if quick else 3_000)
+
+
+def _merges(bench: Bench, megabytes: int) -> None:
+    for key, size, slots, packed in (
+        ("life.copy", MIB, megabytes, False),
+        ("life.join", 1_024, 100 * megabytes, True),
+    ):
+        with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+            speed = merge_speed(Path(folder), size, slots, packed)
+        say(f"  {key} {speed:,.0f} MB/s")
+        bench.samples.add(key, SAMSA, speed)
+
+
+def _reads(bench: Bench, appends: int) -> None:
+    before, after = read_back(appends, bench.plan.patience_s)
+    say(f"  read back {before:.1f} MB/s, merged {after:.1f} MB/s")
+    bench.samples.add("life.unmerged", SAMSA, before)
+    bench.samples.add("life.merged", SAMSA, after)
+    bench.samples.add("life.faster", SAMSA, after / before)
+
+
+def _latencies(bench: Bench, messages: int) -> None:
+    found = {}
+    for janitor in (False, True):
+        with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+            found[janitor] = p99_ms(Path(folder), messages, janitor)
+    say(f"  p99 {found[False]:.2f} ms, with the janitor {found[True]:.2f} ms")
+    bench.samples.add("life.p99", SAMSA, found[False])
+    bench.samples.add("life.p99.janitor", SAMSA, found[True])
+    bench.samples.add("life.slower", SAMSA, found[True] / found[False])
