@@ -92,10 +92,12 @@ def call_a_round_finished_that_is_not(log: Log) -> None:
 
 def clean_only_what_is_new(log: Log) -> None:
     async def from_there(
-        original: Any, partition: Partition, start: int, sieve: Sieve, *rest: Any
+        original: Any, partition: Partition, groups: Any, sieve: Sieve, *rest: Any
     ) -> Compacted:
         cleaned = await log._stores.ledger.cursor(partition, CLEANED)
-        done: Compacted = await original(partition, max(start, cleaned), sieve, *rest)
+        head = await log._stores.ledger.head(partition)
+        new = log.compactor._groups(partition, max(head.log_start, cleaned), sieve.end)
+        done: Compacted = await original(partition, new, sieve, *rest)
         return done
 
     replace(log.compactor, "_clean", from_there)

@@ -92,3 +92,8 @@ def test_large_extents_are_rewritten_alone():
 def test_a_group_spans_no_more_offsets_than_an_extent_may():
     log = [extent(0, offsets=2**30), extent(2**30, offsets=2**30), extent(2**31)]
     assert [len(group) for group in groups(log)] == [1, 2]
+
+
+def test_what_is_far_apart_in_time_is_rewritten_apart():
+    log = [extent(n * 10, stamp=stamp) for n, stamp in enumerate([100, 150, 90, 300, 320])]
+    assert [len(group) for group in groups(log, span_ms=60)] == [3, 2]

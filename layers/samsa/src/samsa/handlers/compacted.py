@@ -4,7 +4,9 @@ Only such a topic's batches are looked into on the way in: a record without a ke
 compacted, and Kafka refuses it there.
 """
 
-from samsa.log.compact_plan import Compaction
+from typing import TYPE_CHECKING
+
+from samsa.log.compact_plan import NEVER_MS, Compaction
 from samsa.ports import Topic
 from samsa.records.compression import decompress
 from samsa.records.header import HEADER_SIZE, BatchHeader
@@ -14,6 +16,12 @@ from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, number
 from .topic_configs import TOPIC_CONFIGS
+
+if TYPE_CHECKING:
+    from .broker import Rules
+
+PARTS = 8
+"""Of the time that records are kept: so much longer may one stay."""
 
 
 class WithoutKeys(Refused):
@@ -27,7 +35,7 @@ def is_compacted(topic: Topic) -> bool:
     return "compact" in topic.configs.get("cleanup.policy", "")
 
 
-def compaction_of(topic: Topic, active_ms: int) -> Compaction | None:
+def compaction_of(topic: Topic, rules: "Rules", active_ms: int) -> Compaction | None:
     """None where there is nothing to compact. What is younger than `active_ms` stays as it is, if
     the topic's segment.ms is not less."""
     if not is_compacted(topic):
@@ -39,7 +47,15 @@ def compaction_of(topic: Topic, active_ms: int) -> Compaction | None:
         min_lag_ms=number(topic, "min.compaction.lag.ms"),
         max_lag_ms=number(topic, "max.compaction.lag.ms"),
         active_ms=min(active_ms, number(topic, "segment.ms")),
+        span_ms=_span_ms(topic, rules),
     )
+
+
+def _span_ms(topic: Topic, rules: "Rules") -> int:
+    """What is rewritten together goes together, when its newest record is too old."""
+    kept_ms = number(topic, "retention.ms", rules)
+    is_trimmed = "delete" in topic.configs["cleanup.policy"] and kept_ms >= 0
+    return kept_ms // PARTS if is_trimmed else NEVER_MS
 
 
 def check_keys(

@@ -31,8 +31,8 @@ class Config(NamedTuple):
 TOPIC_CONFIGS: Mapping[str, Config] = {
     "cleanup.policy": Config(
         "delete", some_of("compact", "delete"),
-        "What becomes of old records: delete drops them by retention.ms and retention.bytes. "
-        "compact is kept, and such a topic is never trimmed; it is not compacted yet.",
+        "What becomes of old records: delete drops them by retention.ms and retention.bytes, "
+        "compact keeps the newest of every key. Both may be asked for.",
         "log.cleanup.policy", honoured=True,
     ),
     "compression.gzip.level": Config(
@@ -51,7 +51,7 @@ TOPIC_CONFIGS: Mapping[str, Config] = {
     ),
     "delete.retention.ms": Config(
         "86400000", long(0), "How long a compacted topic keeps its tombstones.",
-        "log.cleaner.delete.retention.ms",
+        "log.cleaner.delete.retention.ms", honoured=True,
     ),
     "file.delete.delay.ms": Config(
         "60000", long(0), "How long files outlive their place in the log.",
@@ -79,7 +79,7 @@ TOPIC_CONFIGS: Mapping[str, Config] = {
     ),
     "max.compaction.lag.ms": Config(
         FOR_EVER, long(1), "The longest time that a record stays uncompacted.",
-        "log.cleaner.max.compaction.lag.ms",
+        "log.cleaner.max.compaction.lag.ms", honoured=True,
     ),
     "max.message.bytes": Config(
         "1048588", int_(0), "The largest batch that a producer may send, after compression.",
@@ -100,11 +100,11 @@ TOPIC_CONFIGS: Mapping[str, Config] = {
     ),
     "min.cleanable.dirty.ratio": Config(
         "0.5", RATIO, "The part of a log that must be uncompacted before it is compacted.",
-        "log.cleaner.min.cleanable.ratio",
+        "log.cleaner.min.cleanable.ratio", honoured=True,
     ),
     "min.compaction.lag.ms": Config(
         "0", long(0), "The shortest time that a record stays uncompacted.",
-        "log.cleaner.min.compaction.lag.ms",
+        "log.cleaner.min.compaction.lag.ms", honoured=True,
     ),
     "min.insync.replicas": Config(
         "1", int_(1), "Replicas that must have a record: the stores replicate by themselves.",

@@ -103,7 +103,8 @@ class Compactor:
         keys = await self._note_keys(partition, found.start, found.end)
         asked_for = await self._asked_for(partition, found.now_ms)
         sieve = Sieve(keys.newest, keys.end, found.now_ms, rules.tombstones_ms, asked_for)
-        done = await self._clean(partition, head.log_start, sieve, out_of_time)
+        log = self._groups(partition, head.log_start, keys.end, rules.span_ms)
+        done = await self._clean(partition, log, sieve, out_of_time)
         if done.finished:
             await self._stores.ledger.move_cursor(partition, CLEANED, keys.end)
         return done
@@ -115,10 +116,11 @@ class Compactor:
                 start = extent.end
 
     async def _groups(
-        self, partition: Partition, start: int, end: int
+        self, partition: Partition, start: int, end: int, span_ms: int = NEVER_MS
     ) -> AsyncIterator[Sequence[Extent]]:
         while start < end:
-            for group in groups(await self._reader.extents_from(partition, start, end, PAGE)):
+            found = await self._reader.extents_from(partition, start, end, PAGE)
+            for group in groups(found, span_ms):
                 yield group
                 start = group[-1].end
 
@@ -147,10 +149,14 @@ class Compactor:
         }
 
     async def _clean(
-        self, partition: Partition, start: int, sieve: Sieve, out_of_time: Callable[[], bool]
+        self,
+        partition: Partition,
+        log: AsyncIterator[Sequence[Extent]],
+        sieve: Sieve,
+        out_of_time: Callable[[], bool],
     ) -> Compacted:
         before = after = 0
-        async for group in self._groups(partition, start, sieve.end):
+        async for group in log:
             if out_of_time():
                 return Compacted(before, after, finished=False)
             cleaned = await self.run(clean_all(_buffers(await self._load(group)), sieve))

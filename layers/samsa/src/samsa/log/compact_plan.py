@@ -28,6 +28,8 @@ class Compaction(NamedTuple):
     min_lag_ms: int = 0
     max_lag_ms: int = NEVER_MS
     active_ms: int = 60_000
+    span_ms: int = NEVER_MS
+    """How far apart in time what is rewritten together may be: retention takes it together too."""
 
 
 @dataclass(slots=True)
@@ -75,17 +77,21 @@ class Survey:
 def _is_young(extent: Extent, now_ms: int, rules: Compaction) -> bool:
     if extent.stored_at > now_ms - rules.active_ms:
         return True
-    stamp = extent.max_timestamp if extent.max_timestamp >= 0 else extent.stored_at
-    return rules.min_lag_ms > 0 and stamp > now_ms - rules.min_lag_ms
+    return rules.min_lag_ms > 0 and _stamp(extent) > now_ms - rules.min_lag_ms
 
 
-def groups(extents: Iterable[Extent]) -> Iterator[Sequence[Extent]]:
+def _stamp(extent: Extent) -> int:
+    return extent.max_timestamp if extent.max_timestamp >= 0 else extent.stored_at
+
+
+def groups(extents: Iterable[Extent], span_ms: int = NEVER_MS) -> Iterator[Sequence[Extent]]:
     """Neighbours that are rewritten together: a segment of their own size, or many small ones."""
     group: list[Extent] = []
     size = 0
     for extent in extents:
         full = size + extent.size > GROUP_BYTES or len(group) == GROUP_EXTENTS
-        if group and (full or extent.end - group[0].base >= LONGEST):
+        apart = bool(group) and abs(_stamp(extent) - _stamp(group[0])) > span_ms
+        if group and (full or apart or extent.end - group[0].base >= LONGEST):
             yield group
             group, size = [], 0
         group.append(extent)

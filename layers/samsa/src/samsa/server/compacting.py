@@ -19,7 +19,7 @@ async def compact(
     out_of_time: Callable[[], bool] = lambda: False,
 ) -> None:
     """As many rounds as are due: more than one only if a log has very many keys."""
-    rules = compaction_of(topic, broker.stores.limits.merge_after_ms)
+    rules = compaction_of(topic, broker.rules, broker.stores.limits.merge_after_ms)
     if rules is None:
         return
     while done := await broker.log.compactor.compact(partition, rules, out_of_time):
