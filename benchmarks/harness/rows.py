@@ -133,6 +133,8 @@ def _life() -> list[Row]:
     return [
         Row("life.copy", "merge of slots of 1 MB by copying, a core", "MB/s", True, least=200.0),
         Row("life.join", "merge of slots of 1 KB in one pack, a core", "MB/s", True),
+        Row("life.compact", "compaction, records of 1 KB, a core", "MB/s", True, least=50.0),
+        Row("life.compact.small", "compaction, records of 100 B, a core", "MB/s", True),
         Row("life.unmerged", "appends of 1 KB read back, store 20 ms away", "MB/s", True),
         Row("life.merged", "the same once they are merged", "MB/s", True),
         Row("life.faster", "merged for unmerged", "×", True, least=20.0),

@@ -1,10 +1,11 @@
-"""The log's life: merging, reading back what was merged, and what producers notice of it."""
+"""The log's life: merging, compacting, reading back what was merged, and what producers notice."""
 
 import tempfile
 from pathlib import Path
 
 from harness.bench import Bench
 from harness.brokers import SAMSA
+from harness.life_of_a_log.compaction import compaction_speed
 from harness.life_of_a_log.disturbance import p99_ms
 from harness.life_of_a_log.far import read_back
 from harness.life_of_a_log.merging import merge_speed
@@ -18,6 +19,7 @@ def measure(bench: Bench) -> None:
     for number in range(1, bench.plan.runs + 1):
         say(f"life: run {number} of {bench.plan.runs}")
         _merges(bench, 64 if quick else 512)
+        _compactions(bench, 16 if quick else 128)
         _reads(bench, 2_000 if quick else 100_000)
         _latencies(bench, 300 if quick else 3_000)
 
@@ -29,6 +31,14 @@ def _merges(bench: Bench, megabytes: int) -> None:
     ):
         with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
             speed = merge_speed(Path(folder), size, slots, packed)
+        say(f"  {key} {speed:,.0f} MB/s")
+        bench.samples.add(key, SAMSA, speed)
+
+
+def _compactions(bench: Bench, megabytes: int) -> None:
+    for key, size in (("life.compact", 1_000), ("life.compact.small", 100)):
+        with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+            speed = compaction_speed(Path(folder), size, megabytes)
         say(f"  {key} {speed:,.0f} MB/s")
         bench.samples.add(key, SAMSA, speed)
 
