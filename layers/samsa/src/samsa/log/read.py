@@ -7,19 +7,22 @@ by someone who stopped before indexing it: it is found at its own key, and index
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from samsa.ports import Extent, Head, Missing, Partition, Piece, Unavailable
-from samsa.records.batch import BatchHeader, headers, is_compacted_filler
+from samsa.ports import Buffer, Extent, Head, Missing, Partition, Piece, Unavailable
+from samsa.records.batch import BatchHeader, headers, is_compacted_filler, read_header
 from samsa.records.errors import CorruptBatch
+from samsa.records.header import HEADER_SIZE
 
 from .extents import Range, begins_at, cut, describe_object, join
 from .fence import Fencer
 from .stores import Stores, slot_key
 
-FIRST_LOOK = 4
+FIRST_LOOK = 16
 NEXT_LOOK = 64
+LOOK_BYTES = 512 * 1024
+"""Of what lies between two marks: more only if the last batch there is large, and begins before."""
 
 
 class OutOfRange(Exception):
@@ -88,8 +91,8 @@ class Reader:
                 taken = cut(extent, offset, left)
                 if ranges and taken.length > left:
                     return ranges
-                if not begins_at(extent, offset):
-                    taken = await self._from_batch(extent, offset, taken)
+                if taken.length > left or not begins_at(extent, offset):
+                    taken = await self._fitted(extent, offset, left, taken)
                 join(ranges, taken)
                 left -= taken.length
                 if taken.end_offset < extent.end or left <= 0 or len(ranges) >= most:
@@ -97,17 +100,25 @@ class Reader:
                 offset = extent.end
         return ranges
 
-    async def _from_batch(self, extent: Extent, offset: int, taken: Range) -> Range:
-        """Without the batches that end before the offset. Kafka sends none of them, and some
-        clients go back to where such a batch ends."""
+    async def _fitted(self, extent: Extent, offset: int, max_bytes: int, taken: Range) -> Range:
+        """Without the batches that end before the offset: Kafka sends none of them, and some
+        clients go back to where such a batch ends. And without what is too much, if between two
+        marks lies more than was asked for."""
         section = cut(extent, offset, 1)
+        length = min(section.length, max(LOOK_BYTES, max_bytes))
         try:
-            data = await self._stores.objects.get(section.key, section.start, section.length)
-            batches = headers(data)
+            data = await self._stores.objects.get(section.key, section.start, length)
+            batches = [b for b in _headers_in(data) if b[1].next_offset > offset]
         except (Missing, CorruptBatch):
             return taken  # the log has moved on: whoever loads it finds out
-        skipped = next((at for at, header in batches if header.next_offset > offset), 0)
-        return Range(taken.key, taken.start + skipped, taken.length - skipped, taken.end_offset)
+        if not batches:
+            return taken
+        skipped = batches[0][0]
+        if taken.length - skipped <= max_bytes:
+            return Range(taken.key, taken.start + skipped, taken.length - skipped, taken.end_offset)
+        fits = [(at, header) for at, header in batches if at + header.size - skipped <= max_bytes]
+        at, last = fits[-1] if fits else batches[0]
+        return Range(taken.key, taken.start + skipped, at + last.size - skipped, last.next_offset)
 
     async def extents_from(
         self, partition: Partition, offset: int, end: int, limit: int
@@ -204,3 +215,12 @@ def _is_unsettled(partition: Partition, offset: int, head: Head) -> None:
     the slot's own key may be what somebody put there after it was swept."""
     if offset < head.settled_to:
         raise Unavailable(f"{partition}: the index changes at {offset}")
+
+
+def _headers_in(data: Buffer) -> Iterator[tuple[int, BatchHeader]]:
+    """Of all batches that begin in it; the last may be cut."""
+    position = 0
+    while position + HEADER_SIZE <= len(data):
+        header = read_header(data, position)
+        yield position, header
+        position += header.size
