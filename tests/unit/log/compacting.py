@@ -1,10 +1,12 @@
 """Keyed batches, and what compaction leaves of them, as records."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from samsa.log.compact_batch import Sieve, clean, keys_of
 from samsa.log.compact_slice import Cleaned, clean_all
 from samsa.records import Record, build, headers, read_header, records
+from samsa.records.errors import RecordError
 from samsa.records.spans import at_once
 
 HOUR = 3_600_000
@@ -20,7 +22,8 @@ def keyed(base: int, *pairs: tuple[bytes | None, bytes | None], **options: int) 
 def newest_in(*batches: bytes) -> dict[bytes, int]:
     found: dict[bytes, int] = {}
     for batch in batches:
-        found |= at_once(keys_of(read_header(batch), batch))
+        with suppress(RecordError):
+            found |= at_once(keys_of(read_header(batch), batch))
     return found
 
 

@@ -2,9 +2,12 @@
 
 import tracemalloc
 
-from unit.log.compacting import keyed
+import pytest
+from unit.log.compacting import HOUR, TIME, cleaned_all, keyed
 
 from samsa.log.compact_keys import BYTES_PER_KEY, KeyMap
+from samsa.records import Codec, read_header
+from samsa.records.batch import seal
 from samsa.records.spans import at_once
 
 ROOMY = 10**6
@@ -66,3 +69,35 @@ def test_a_map_takes_no_more_memory_than_it_may():
         tracemalloc.stop()
     assert keys.full
     assert most // 2 < peak <= most
+
+
+def noted(*batches: bytes) -> KeyMap:
+    keys = KeyMap(ROOMY, 0)
+    at_once(keys.add(batches, below=10**9))
+    return keys
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+def test_what_is_noted_is_cleaned_by_its_places_as_by_its_keys(codec):
+    values = (b"x", None, b"y" * 300, b"")
+    log = [
+        keyed(b, *((b"%d" % (n * b % 7), values[n * b % 4]) for n in range(900)), codec=codec)
+        for b in range(0, 4_500, 900)
+    ]
+    log.append(keyed(4_500, (None, b"no key"), (b"long" * 50, b"1"), (b"long" * 50, None)))
+    keys = noted(*log)
+    by_places = keys.sieve(TIME, HOUR, frozenset())
+    by_keys = by_places._replace(start=2**63)
+    assert by_places.start == 0
+    found = cleaned_all(log, by_places)
+    assert found == cleaned_all(log, by_keys)
+    assert found.changed
+
+
+def test_what_could_not_be_read_is_not_cleaned_by_its_places():
+    good = keyed(0, (b"a", b"1"), (b"b", b"2"))
+    broken = seal(read_header(good), good[61:-3])
+    keys = noted(broken, keyed(2, (b"a", b"3")))
+    assert keys.unread == {0}
+    found = cleaned_all([broken], keys.sieve(TIME, HOUR, frozenset()))
+    assert not found.changed

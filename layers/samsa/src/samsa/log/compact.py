@@ -102,7 +102,7 @@ class Compactor:
             return None
         keys = await self._note_keys(partition, found.start, found.end)
         asked_for = await self._asked_for(partition, found.now_ms)
-        sieve = Sieve(keys.newest, keys.end, found.now_ms, rules.tombstones_ms, asked_for)
+        sieve = keys.sieve(found.now_ms, rules.tombstones_ms, asked_for)
         log = self._groups(partition, head.log_start, keys.end, rules.span_ms)
         done = await self._clean(partition, log, sieve, out_of_time)
         if done.finished:

@@ -10,7 +10,8 @@ Control batches and those of transactions stay as they are, and their keys repla
 them were committed is not known here. So does a batch that cannot be read.
 """
 
-from collections.abc import Mapping, Set
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple, TypeAlias
 
 from samsa.records.batch import seal
@@ -22,6 +23,7 @@ from samsa.records.spans import (
     Steps,
     newest_by_key,
     newest_time,
+    pick,
     sift,
     with_times_from,
 )
@@ -41,16 +43,19 @@ class Sieve(NamedTuple):
     asked_for: Set[int] = frozenset()
     """Offsets of batches that idempotent producers may still be asked about: what goes out of them
     leaves an empty batch."""
+    start: int = 2**63
+    """From here on every batch is in the map, but for those that could not be read:"""
+    unread: Set[int] = frozenset()
+    alive: Sequence[int] = ()
+    """so that the offsets in the map, in order, are those of the records that stay."""
 
 
 def keys_of(header: BatchHeader, part: Part) -> Steps[dict[bytes, int]]:
-    """The newest offset of every key in a batch; none if it is not to be looked into."""
+    """The newest offset of every key in a batch; none if it is not to be looked into. Raises
+    RecordError."""
     if header.is_empty or _is_left_alone(header):
         return {}
-    try:
-        return (yield from newest_by_key(header, _plain(header, part)))
-    except RecordError:
-        return {}
+    return (yield from newest_by_key(header, _plain(header, part)))
 
 
 def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
@@ -84,8 +89,24 @@ def _plain(header: BatchHeader, part: Part) -> bytes:
 
 def _sifted(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Sifted]:
     horizon = header.delete_horizon
+    if _is_noted(header, sieve):
+        first = bisect_left(sieve.alive, header.base_offset)
+        stays = sieve.alive[first : bisect_left(sieve.alive, header.next_offset)]
+        if not stays:
+            return Sifted([], 0, 0)
+        return (yield from pick(header, _plain(header, part), stays))
     expired = horizon is not None and horizon <= sieve.now_ms
     return (yield from sift(header, _plain(header, part), sieve.newest, expired))
+
+
+def _is_noted(header: BatchHeader, sieve: Sieve) -> bool:
+    """Whether the map knows which of its records stay, each by its place in the batch."""
+    return (
+        header.base_offset >= sieve.start
+        and header.count == header.offsets
+        and header.delete_horizon is None
+        and header.base_offset not in sieve.unread
+    )
 
 
 def _emptied(header: BatchHeader) -> bytes:

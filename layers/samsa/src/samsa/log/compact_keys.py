@@ -5,13 +5,15 @@ everything below it, as if the log ended at its end. However many keys a log has
 large as it may be; more keys than that cost more rounds.
 """
 
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Set
 
 from samsa.ports import Buffer
 from samsa.records.batch import headers
+from samsa.records.errors import RecordError
 from samsa.records.spans import Steps
 
-from .compact_batch import keys_of
+from .compact_batch import Sieve, keys_of
 
 BYTES_PER_KEY = 256
 """What a key of the longest kind takes, its share of a table that has just grown included."""
@@ -23,11 +25,26 @@ class KeyMap:
         self.start = start
         self.end = start
         """Every batch in [start, end) is in the map."""
+        self.unread: set[int] = set()
+        """Those of them that are no records: they stay, and replace nothing."""
         self._most = max(1, max_bytes // BYTES_PER_KEY)
 
     @property
     def full(self) -> bool:
-        return len(self.newest) >= self._most
+        return len(self.newest) + len(self.unread) >= self._most
+
+    def sieve(self, now_ms: int, tombstones_ms: int, asked_for: Set[int]) -> Sieve:
+        alive = array("q", sorted(self.newest.values()))
+        return Sieve(
+            self.newest,
+            self.end,
+            now_ms,
+            tombstones_ms,
+            asked_for,
+            self.start,
+            self.unread,
+            alive,
+        )
 
     def add(self, pieces: Iterable[Buffer], below: int) -> Steps[None]:
         """The batches that are not in it yet, up to an offset, or until it is full. One batch is
@@ -39,5 +56,8 @@ class KeyMap:
                     return
                 if header.base_offset >= self.end:
                     part = view[position : position + header.size]
-                    self.newest.update((yield from keys_of(header, part)))
+                    try:
+                        self.newest.update((yield from keys_of(header, part)))
+                    except RecordError:
+                        self.unread.add(header.base_offset)
                     self.end = header.next_offset

@@ -1,14 +1,14 @@
 """Where the records of a batch lie, under which keys: as little parsing as compaction needs.
 
-The two loops are written out, with the usual integers of one or two bytes in line: a call for each
-record, or a tuple, would cost more than all the rest. Both stop for breath every few hundred
+The loops are written out, with the usual integers of one or two bytes in line: a call for each
+record, or a tuple, would cost more than all the rest. They stop for breath every few hundred
 records, so that whoever runs them can let others work in between.
 
 A record without a value is a tombstone. Nothing is trusted: a batch that lies about its records is
 one `CorruptBatch`, and then nothing that was read of it counts.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -144,6 +144,41 @@ def sift(  # noqa: C901, PLR0912
     if start < position:
         runs.append(data[start:])
     return Sifted(runs, header.count - dropped, tombstones)
+
+
+def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sifted]:
+    """The records at some offsets, in order, of a batch that has one at each of its offsets: only
+    their lengths have to be read."""
+    runs: list[bytes] = []
+    position, start, at, tombstones = 0, 0, 0, 0
+    wanted = [*(offset - header.base_offset for offset in offsets), -1]
+    for first in range(0, header.count, BITE):
+        for delta in range(first, min(first + BITE, header.count)):
+            here = position
+            length = data[position]
+            position += 1
+            if length >= 0x80:
+                length, position = _long(data, position - 1)
+            position += length >> 1
+            if delta == wanted[at]:
+                at += 1
+                tombstones += _is_tombstone(data, here)
+            else:
+                if start < here:
+                    runs.append(data[start:here])
+                start = position
+        yield
+    if start < position:
+        runs.append(data[start:])
+    return Sifted(runs, at, tombstones)
+
+
+def _is_tombstone(data: bytes, position: int) -> bool:
+    _, position = read_varint(data, position)
+    _, position = read_varint(data, position + 1)
+    _, position = read_varint(data, position)
+    size, position = read_varint(data, position)
+    return data[position + size] == NULL
 
 
 def _long(data: bytes, position: int) -> tuple[int, int]:
