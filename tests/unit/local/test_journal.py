@@ -74,6 +74,13 @@ async def test_an_append_takes_its_offsets_and_is_indexed(given: Given):
     assert given.packs() == 1
 
 
+async def test_the_index_keeps_all_but_the_place_as_it_was_described(given: Given):
+    extent = Extent(0, 9, 3, 7, 8, "", ((4, 1), (6, 2)), 9, 0, (3, 5))
+    await given.journal.append(PARTITION, extent, [b"abc"], ())
+    [found] = await given.ledger.extents(PARTITION, 0, 1)
+    assert found._replace(key="") == extent
+
+
 async def test_a_large_append_is_stored_as_a_small_one_is(given: Given):
     data = bytes(range(256)) * (INLINE_BYTES // 256 + 1)
     assert (await given.append(0, data)).stored

@@ -69,7 +69,9 @@ class SqliteJournal:
     ) -> Journaled:
         self.calls["append"] += 1
         place = await self._write(partition, extent, parts)
-        placed = Extent(*extent[:5], place.pack.key, extent.marks, extent.records, place.start)
+        placed = Extent(
+            *extent[:5], place.pack.key, extent.marks, extent.records, place.start, extent.times
+        )
         try:
             done = self._ledger.noted.append(partition, placed, claims)
             if done is None:
