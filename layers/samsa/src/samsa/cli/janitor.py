@@ -27,7 +27,14 @@ BAR = 24
 
 
 def add_to(commands: Any) -> None:
-    janitor = commands.add_parser("janitor", help="merge, compact and sweep by hand")
+    janitor = commands.add_parser(
+        "janitor",
+        help="merge, compact and sweep by hand",
+        description="What brokers and the janitor function do by themselves now and then, by hand: "
+        "before a backup, say, or to see how much there is to do.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     actions = janitor.add_subparsers(dest="action", metavar="ACTION", required=True)
     run = actions.add_parser(
         "run",
