@@ -5,7 +5,9 @@ with it the README's table.
 """
 
 import os
+from base64 import b64decode
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,9 +19,10 @@ from functional.given import an_extent
 from server.talk import PRODUCE, batch, produce_row
 
 from samsa.aws.items import partition_pk
-from samsa.cost import acts
+from samsa.cost import acts, stores
 from samsa.cost.acts import Act, Functions
 from samsa.envelope import Gather, Parked, Reply
+from samsa.joining import join_extents
 from samsa.ports import Partition
 from samsa.server.upkeep import tend
 from samsa.wire.apis import ApiKey
@@ -203,14 +206,49 @@ def test_a_round_of_the_janitor_over_what_ages_out_all_the_time(stage: Stage):
         with stage.meter.measuring() as spent:
             stage.round()
     others = acts.ROUND_OF_A_PARTITION.times(PARTITIONS - 1)
-    said = acts.ROUND.plus(acts.ROUND_OF_A_MOVING_PARTITION).plus(others)
-    said = said.plus(acts.EXPIRY.times(aged))
+    said = acts.ROUND.plus(acts.ROUND_THAT_EXPIRES).plus(others)
+    said = said.plus(acts.LEAVING.times(aged))
     assert spent.act._replace(reads=0) == said._replace(reads=0)
+    assert said.reads / 2 <= spent.act.reads <= said.reads
+
+
+def test_a_round_of_the_janitor_over_what_is_merged_all_the_time(stage: Stage):
+    written = 50
+    for _ in range(4):
+        for _ in range(written):
+            write(stage.client, b"value")
+        stage.turn(FIVE_MINUTES_MS)
+        with stage.meter.measuring() as spent:
+            stage.round()
+    others = acts.ROUND_OF_A_PARTITION.times(PARTITIONS - 1)
+    said = acts.ROUND.plus(acts.ROUND_THAT_MERGES).plus(others)
+    said = said.plus(acts.MERGED.times(written))
+    assert spent.act._replace(reads=0, gets=0) == said._replace(reads=0, gets=0)
+    assert written <= spent.act.gets <= said.gets
+    assert said.reads / 2 <= spent.act.reads <= said.reads
+
+
+def test_a_round_of_the_janitor_that_does_both(stage: Stage):
+    """A segment goes, which has one entry in the index, and another one comes."""
+    written, broker = 50, stage.cluster.first._parts.broker
+    broker.rules = replace(broker.rules, log_retention_hours=1)
+    for _ in range(6):
+        now = stage.cluster.clock.now_ms()
+        for _ in range(written):
+            write(stage.client, b"value", timestamp=now)
+        stage.turn(6 * FIVE_MINUTES_MS)
+        with stage.meter.measuring() as spent:
+            stage.round()
+    others = acts.ROUND_OF_A_PARTITION.times(PARTITIONS - 1)
+    said = acts.ROUND.plus(stores.steps(slots=1)).plus(others)
+    said = said.plus(acts.MERGED.times(written)).plus(acts.LEAVING)
+    assert spent.act._replace(reads=0, gets=0) == said._replace(reads=0, gets=0)
     assert said.reads / 2 <= spent.act.reads <= said.reads
 
 
 def test_a_round_of_the_janitor_over_what_stands_still(stage: Stage):
     write(stage.client, b"value")
+    stage.round()  # the first, and then one in six hours, looks through all there is
     with stage.meter.measuring() as spent:
         stage.round()
     said = acts.ROUND.plus(acts.ROUND_OF_A_PARTITION.times(PARTITIONS))
@@ -220,14 +258,33 @@ def test_a_round_of_the_janitor_over_what_stands_still(stage: Stage):
 
 def test_an_entry_of_the_index_is_as_large_as_is_said(stage: Stage):
     write(stage.client, b"value")
+    assert 0.8 * acts.EXTENT_BYTES <= indexed_bytes(stage) <= acts.EXTENT_BYTES
+
+
+def test_an_entry_of_a_segment_is_too(stage: Stage):
+    """Of 64 MiB, of batches of 16 KB that came within a day."""
+    size, day_ms = 16 * 1024, 86_400_000
+    count = acts.SEGMENT_BYTES // size
+    run = [
+        an_extent(n * 20, 20, size=size, max_timestamp=day_ms + n * day_ms // count)
+        for n in range(count)
+    ]
+    ledger, partition = stage.cluster.first._parts.ledger, stage.partition()
+    stage.run(ledger.index(partition, join_extents(run, "log/segment")))
+    assert 0.8 * acts.SEGMENT_ENTRY_BYTES <= indexed_bytes(stage) <= acts.SEGMENT_ENTRY_BYTES
+
+
+def indexed_bytes(stage: Stage) -> int:
+    """Of the only entry."""
     pk = partition_pk(stage.partition())
     (item,) = stage.run(stage.cluster.first._parts.ledger.table.items(pk, "E#", "E$"))
-    size = 100 + sum(len(name) + size_of(value) for name, value in item.items())
-    assert 0.8 * acts.EXTENT_BYTES <= size <= acts.EXTENT_BYTES
+    return 100 + sum(len(name) + size_of(value) for name, value in item.items())
 
 
 def size_of(value: dict[str, str]) -> int:
     ((kind, text),) = value.items()
+    if kind == "B":
+        return len(b64decode(text))
     return len(text) // 2 + 2 if kind == "N" else len(text)
 
 

@@ -27,6 +27,19 @@ def instant() -> Instant:
 ALONE = Load(1, size=1_000, producers=1, consumers=0, partitions=1, linger_ms=0)
 """A message a second, and nobody who reads."""
 
+ROUNDS = 8_760
+"""Of one janitor, in a month: twelve an hour."""
+ROUND_CALLS = 3
+"""Of S3: a segment is put; the graves of slots and of what has aged out are listed."""
+ROUND_WRITES = 4 + 6
+"""To move the start and bury; to announce, swap and bury."""
+ROUND_READS = 4 + (14 + 15 - 6)
+"""Its own; those that retain and those that merge, of which six are the same."""
+SEGMENTS = 8 + 604_800_000 / 67_108_864
+"""Of the week of ALONE: an eighth of it is in one at most, and 64 MiB."""
+INDEX_READS = 1.1 * SEGMENTS + 360 / 14
+"""To look through them, and through what came within six minutes."""
+
 
 def a_load(**more: Any) -> Load:
     return replace(ALONE, **more)

@@ -9,6 +9,8 @@ from samsa.gateway import replies
 from samsa.gateway.settings import Settings as GatewaySettings
 from samsa.handlers import catalog
 from samsa.log import retain, watch
+from samsa.log.stores import Limits
+from samsa.server import upkeep
 from samsa.shim.settings import Times
 
 TEMPLATE = read_template()
@@ -41,4 +43,11 @@ def test_the_functions_work_by_the_numbers_that_are_counted_with():
 def test_the_processes_do_too():
     assert of_processes.WATCHED_FOR_S * 1000 == watch.RENEW_MS
     assert of_processes.TOPIC_FOR_S * 1000 == catalog.REMEMBER_MS
+
+
+def test_the_janitor_does_as_well():
     assert retain.PAGE == acts.EXTENTS_LOOKED_AT
+    assert Limits().segment_bytes == acts.SEGMENT_BYTES
+    assert 2 * upkeep.SHARE == acts.SEGMENTS_IN_TIME
+    between_s = 3600 / assumed("janitor_rounds_per_hour")
+    assert Limits().merge_after_ms / 1000 + between_s == acts.UNMERGED_S

@@ -3,7 +3,19 @@
 from dataclasses import replace
 
 import pytest
-from unit.cost.given import ALONE, MONTH, SHIPPED, a_load, dollars, instant
+from unit.cost.given import (
+    ALONE,
+    INDEX_READS,
+    MONTH,
+    ROUND_CALLS,
+    ROUND_READS,
+    ROUND_WRITES,
+    ROUNDS,
+    SHIPPED,
+    a_load,
+    dollars,
+    instant,
+)
 
 from samsa.cost import kafka, msk, processes
 
@@ -58,21 +70,23 @@ def test_processes_by_hand():
     assert dollars(bill, "EC2") == pytest.approx(2 * 730 * 0.0816)
     assert dollars(bill, "load balancer") == pytest.approx(730 * 0.0225 + 2 * written_gb * 0.006)
     assert dollars(bill, "traffic between zones") == pytest.approx(2 * written_gb * 2 / 3 * 0.02)
-    rounds = 2 * 8_760
-    assert dollars(bill, "S3 puts and lists") == pytest.approx((MONTH + rounds) * 5e-6)
+    rounds = 2 * ROUNDS
+    calls = MONTH + ROUND_CALLS * rounds
+    assert dollars(bill, "S3 puts and lists") == pytest.approx(calls * 5e-6)
     writes = 5 + 2 / 30 + 1 / 9 + 1 / 5  # an append and its end; two watches; a beat, a commit
-    writes = writes * MONTH + 4 * rounds
+    writes = writes * MONTH + ROUND_WRITES * rounds
     assert dollars(bill, "DynamoDB writes") == pytest.approx(writes * 0.625e-6)
-    reads = (3 + 2 + 1 / 3 + 1 / 5 + 1 / 14) * MONTH + rounds * (2 + 10 + 1_000 / 14)
+    reads = (3 + 2 + 1 / 3 + 1 / 5 + 2 / 14) * MONTH + rounds * (ROUND_READS + INDEX_READS)
     assert dollars(bill, "DynamoDB reads") == pytest.approx(reads * 0.125e-6)
-    # One in two readers is at the process that wrote.
-    assert dollars(bill, "S3 gets") == pytest.approx(MONTH / 2 * 0.4e-6)
+    # One in two readers is at the process that wrote; and a janitor gets it, one in ten again.
+    assert dollars(bill, "S3 gets") == pytest.approx((1 / 2 + 1.1) * MONTH * 0.4e-6)
 
 
 def test_however_many_write_a_process_makes_no_more_slots_than_it_has_time_for():
     """Reserve, bind, confirm and extent of 5 ms, and a put of 25: 45 ms a slot."""
     crowd = a_load(messages_per_second=1e6, size=1, producers=10_000, batch_bytes=1)
-    puts = dollars(processes(crowd, SHIPPED), "S3 puts and lists") / 5e-6 - 2 * 8_760
+    calls = dollars(processes(crowd, SHIPPED), "S3 puts and lists") / 5e-6
+    puts = calls - ROUND_CALLS * 2 * ROUNDS
     assert puts / MONTH == pytest.approx(2 / 0.045, rel=1e-3)
 
 

@@ -37,7 +37,7 @@ class Functions:
 
     CONNECT = Act(writes=1, invocations=1)
     DISCONNECT = Act(writes=1, invocations=1)
-    APPEND = Act(reads=5, writes=4, puts=1, gets=1, messages=2, invocations=1)
+    APPEND = Act(reads=6, writes=4, puts=1, gets=1, messages=2, invocations=1)
     PLAIN_APPEND = Act(reads=1, writes=3, puts=1, messages=2, invocations=1)
     """Of a producer that is not idempotent."""
     UPLOAD = Act(puts=1, gets=1, messages=2, invocations=1)
@@ -74,16 +74,30 @@ class Processes:
     COMMIT = Act(reads=1, writes=1)
 
 
-ROUND = Act(reads=2)
-"""A round of the janitor, of any process: topics, and topics that are to be buried."""
-ROUND_OF_A_PARTITION = Act(reads=2)
-"""Its head and its graves."""
-ROUND_OF_A_MOVING_PARTITION = Act(reads=10, writes=4, lists=1)
-"""If something has aged out of it: its start moves, a grave is dug, the one before is emptied."""
+ROUND = Act(reads=4)
+"""A round of the janitor, of any process: topics, those to be buried, and where it left off."""
+ROUND_OF_A_PARTITION = Act(reads=6)
+"""Its head as each step finds it, its graves, how far it was merged and when it was looked over."""
+ROUND_THAT_EXPIRES = Act(reads=14, writes=4, lists=1)
+"""The same if something has aged out: its start moves, a grave is dug, an earlier one emptied."""
+ROUND_THAT_MERGES = Act(reads=15, writes=6, puts=1, lists=1)
+"""The same if there is something to merge: a segment is announced, put and swapped in, and the
+grave of what an earlier one was made of is emptied."""
 EXTENT_BYTES = 350
 """Of an index entry: its own 250, and the 100 that DynamoDB counts for each item."""
 EXTENTS_LOOKED_AT = 1_000
 """By a round, of a partition that has as many."""
 READS_PER_EXTENT = 1 / 14
-EXPIRY = Act(reads=READS_PER_EXTENT, writes=1)
-"""An append that has aged out leaves the index. S3 deletes for nothing."""
+LEAVING = Act(reads=READS_PER_EXTENT, writes=1)
+"""An append leaves the index. S3 deletes for nothing."""
+MERGED = LEAVING.plus(Act(reads=READS_PER_EXTENT, gets=1.1))
+"""It becomes part of a segment, and so leaves the index: it is found, and got once, or again where
+segments are merged."""
+UNMERGED_S = 360
+"""How long it is a piece of its own: a minute, and up to the next round."""
+SEGMENT_BYTES = 64 * 1024 * 1024
+SEGMENTS_IN_TIME = 8
+"""Of a partition, at least: each holds no more than this part of the time that is kept."""
+SEGMENT_ENTRY_BYTES = 4_500
+"""Of a large segment in the index, with all its marks and times."""
+READS_PER_SEGMENT = 1.1

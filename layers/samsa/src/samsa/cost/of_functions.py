@@ -10,7 +10,7 @@ from typing import NamedTuple
 from samsa.envelope.sizes import HEADER_ROOM, LARGEST_INLINE, base64_size
 
 from . import stores
-from .acts import EXPIRY, Act, Functions
+from .acts import MERGED, Act, Functions
 from .bill import Bill, Line, counted
 from .load import COMMIT_S, GB, HEARTBEAT_S, MB, SECONDS, Load, shared
 from .prices import Prices
@@ -45,19 +45,19 @@ class Usage(NamedTuple):
 def functions(load: Load, prices: Prices) -> Bill:
     used = [_produce(load, prices), _consume(load, prices), _stay(load, prices)]
     slots = appends(load, prices)
-    act = stores.rounds(load, slots, prices).plus(EXPIRY.times(slots))
+    act = stores.rounds(load, slots, prices).plus(MERGED.times(slots))
     for each in used:
         act = act.plus(each.act)
     busy_s = sum(each.busy_s for each in used)
     beyond = [text for each in used for text in each.beyond]
-    beyond += stores.too_hot(load, slots, _append(load).writes + EXPIRY.writes)
+    beyond += stores.too_hot(load, slots, _append(load).writes + MERGED.writes)
     if act.invocations > MESSAGES_IN:
         beyond.append(f"an account's {MESSAGES_IN:,} messages a second, unless raised")
     if busy_s > AT_ONCE:
         beyond.append(f"an account's {AT_ONCE:,} functions at a time, unless raised")
     lines = [
         *_api_gateway(load, act, prices),
-        *_lambda(load, act, busy_s, prices),
+        *_lambda(act, busy_s, _janitor_s(load, slots, prices), prices),
         *stores.lines(load, act, slots, prices),
         _cloudwatch(act, prices),
         *stores.to_internet(load, prices, _blown_up(load, prices)),
@@ -203,16 +203,22 @@ def _api_gateway(load: Load, act: Act, prices: Prices) -> list[Line]:
     ]
 
 
-def _lambda(load: Load, act: Act, busy_s: float, prices: Prices) -> list[Line]:
+def _janitor_s(load: Load, slots: float, prices: Prices) -> float:
+    """In a second. Appends are got and removed many at a time: it is their bytes that take long."""
+    often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
+    of_all = load.partitions * stores.took_s(stores.steps(slots), prices)
+    own_s = prices.number("assumed", "own_ms") / 1000
+    return often * (own_s + of_all) + _moving_s(load.bytes_per_second, prices)
+
+
+def _lambda(act: Act, busy_s: float, janitor_s: float, prices: Prices) -> list[Line]:
     def assumed(name: str) -> float:
         return prices.number("assumed", name)
 
     rounds = assumed("janitor_rounds_per_hour") * SECONDS / 3600
     requests = act.invocations * SECONDS + rounds
-    of_a_partition = (2 * assumed("ledger_ms") + assumed("put_ms")) / 1000
-    janitor_s = rounds * (assumed("own_ms") / 1000 + load.partitions * of_a_partition)
     gb_s = busy_s * SECONDS * assumed("function_memory_gb")
-    gb_s += janitor_s * assumed("janitor_memory_gb")
+    gb_s += janitor_s * SECONDS * assumed("janitor_memory_gb")
     return [
         Line(
             "Lambda requests",

@@ -8,7 +8,7 @@ another, so that nothing but the clients' own traffic crosses zones.
 from math import ceil
 
 from . import stores
-from .acts import EXPIRY, Act, Processes
+from .acts import MERGED, Act, Processes
 from .bill import Bill, Line
 from .load import COMMIT_S, GB, HEARTBEAT_S, HOURS, MB, SECONDS, Load, shared
 from .prices import Prices
@@ -24,9 +24,9 @@ def processes(load: Load, prices: Prices) -> Bill:
     count = how_many(load, prices)
     made = slots(load, count, prices)
     bound = binds(load, count, made)
-    act = Processes.SLOT.plus(EXPIRY).times(made).plus(Processes.BIND.times(bound))
+    act = Processes.SLOT.plus(MERGED).times(made).plus(Processes.BIND.times(bound))
     act = act.plus(_consume(load, count, made, prices)).plus(_stay(load, count))
-    # Each process makes its rounds. What the first has removed the others do not find.
+    # Each process makes its rounds, and each merges what came since the last of any of them.
     act = act.plus(stores.rounds(load, made, prices).times(count))
     lines = [
         *machines(count, prices),
@@ -35,7 +35,7 @@ def processes(load: Load, prices: Prices) -> Bill:
         *stores.lines(load, act, made, prices),
         *stores.to_internet(load, prices),
     ]
-    writes = Processes.SLOT.writes + EXPIRY.writes + (bound / made if made else 0)
+    writes = Processes.SLOT.writes + MERGED.writes + (bound / made if made else 0)
     return Bill(NAME, lines, stores.too_hot(load, made, writes))
 
 

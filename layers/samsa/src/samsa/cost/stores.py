@@ -4,9 +4,15 @@ from .acts import (
     EXTENT_BYTES,
     EXTENTS_LOOKED_AT,
     READS_PER_EXTENT,
+    READS_PER_SEGMENT,
     ROUND,
-    ROUND_OF_A_MOVING_PARTITION,
     ROUND_OF_A_PARTITION,
+    ROUND_THAT_EXPIRES,
+    ROUND_THAT_MERGES,
+    SEGMENT_BYTES,
+    SEGMENT_ENTRY_BYTES,
+    SEGMENTS_IN_TIME,
+    UNMERGED_S,
     Act,
 )
 from .bill import Line, counted
@@ -29,13 +35,30 @@ def took_s(act: Act, prices: Prices) -> float:
 
 
 def rounds(load: Load, slots: float, prices: Prices) -> Act:
-    """A second's part of the rounds that keep retention, of one janitor."""
+    """A second's part of the rounds that retain and merge, of one janitor."""
     often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
-    indexed = slots * load.retention_hours * 3600 / load.partitions
-    looked_at = min(indexed, EXTENTS_LOOKED_AT) * READS_PER_EXTENT
-    each = ROUND_OF_A_MOVING_PARTITION if slots else ROUND_OF_A_PARTITION
-    of_all = each.plus(Act(reads=looked_at)).times(load.partitions)
-    return ROUND.plus(of_all).times(often)
+    each = steps(slots).plus(_looked_at(load, slots))
+    return ROUND.plus(each.times(load.partitions)).times(often)
+
+
+def steps(slots: float) -> Act:
+    """Of a round, for one partition. What it looks at in any case it looks at once."""
+    if not slots:
+        return ROUND_OF_A_PARTITION
+    return ROUND_THAT_EXPIRES.plus(ROUND_THAT_MERGES).plus(ROUND_OF_A_PARTITION.times(-1))
+
+
+def _looked_at(load: Load, slots: float) -> Act:
+    """By retention, in the index of one partition: from its start, where the segments are."""
+    large = min(_segments(load, slots) / load.partitions, EXTENTS_LOOKED_AT)
+    small = min(slots * UNMERGED_S / load.partitions, EXTENTS_LOOKED_AT - large)
+    return Act(reads=large * READS_PER_SEGMENT + small * READS_PER_EXTENT)
+
+
+def _segments(load: Load, slots: float) -> float:
+    if not slots:
+        return 0.0
+    return load.partitions * SEGMENTS_IN_TIME + load.kept_gb * GB / SEGMENT_BYTES
 
 
 def too_hot(load: Load, slots: float, writes: float) -> list[str]:
@@ -51,7 +74,8 @@ def lines(load: Load, used: Act, slots: float, prices: Prices) -> list[Line]:
     """`used` and `slots`: in a second."""
     month = used.times(SECONDS)
     puts = month.puts + month.lists
-    index_gb = slots * load.retention_hours * 3600 * EXTENT_BYTES / GB
+    index_bytes = slots * UNMERGED_S * EXTENT_BYTES
+    index_gb = (index_bytes + _segments(load, slots) * SEGMENT_ENTRY_BYTES) / GB
     per_gb = prices.cost("dynamodb", "per_gb_month", index_gb)
     recovery = prices.cost("dynamodb", "per_gb_month_recovery", index_gb)
 
