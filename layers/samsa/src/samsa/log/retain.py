@@ -12,9 +12,10 @@ offset.
 """
 
 from collections.abc import AsyncIterator, Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
-from samsa.ports import Extent, Head, Partition, Topic
+from samsa.ports import Extent, Head, Partition, Topic, Unavailable
 
 from .read import OutOfRange, Reader
 from .stores import Stores, topic_prefix
@@ -85,7 +86,7 @@ class Retainer:
         if rules.max_bytes != FOR_EVER:
             # Counted and taken at one look: compaction makes a log smaller between two. As in
             # Kafka, an extent goes only if the limit is still reached.
-            counted = [extent async for extent in extents]
+            counted = await self._all(partition, head)
             surplus = sum(extent.size for extent in counted) - rules.max_bytes
             extents = _in_turn(counted)
         async for extent in extents:
@@ -98,7 +99,15 @@ class Retainer:
         return start
 
     async def _size(self, partition: Partition, head: Head) -> int:
-        return sum([extent.size async for extent in self._extents(partition, head)])
+        return sum(extent.size for extent in await self._all(partition, head))
+
+    async def _all(self, partition: Partition, head: Head) -> list[Extent]:
+        """Every extent once. A merge between two pages makes one of what was on both: again."""
+        for _ in range(self._stores.limits.attempts):
+            found = [extent async for extent in self._extents(partition, head)]
+            if all(one.end == following.base for one, following in pairwise(found)):
+                return found
+        raise Unavailable(f"{partition}: its index moves too fast to be counted")
 
     async def _extents(self, partition: Partition, head: Head) -> AsyncIterator[Extent]:
         offset, end = head.log_start, head.visible_end
