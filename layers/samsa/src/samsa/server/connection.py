@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samsa.server")
 MOST_UNDER_WAY = 64
+PARKING = (ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP)
 
 
 class Connection:
@@ -55,6 +56,8 @@ class Connection:
         """The task waits for a request, and whoever reads one may begin it."""
         self._begun: Rest | None = None
         self._failed: Exception | None = None
+        self._under_way: int | None = None
+        """The API of the request that the task is at."""
         self._task: asyncio.Task[None] | None = None
         self._moved = (0, 0)
         self._charged = 0
@@ -101,9 +104,14 @@ class Connection:
         self._server.stats.bytes_in += count
         if self._resting:
             self._handle_at_once()
-        if self._ended and self._task is not None and not self._replies:
-            # A parked request has nobody left to answer.
+        if self._ended and self._task is not None and self._may_stop:
             self._task.cancel()
+
+    @property
+    def _may_stop(self) -> bool:
+        """Once the client has gone. One that parks has nobody left to answer; all others are seen
+        through: clients leave their group and commit with their last breath."""
+        return not self._replies and self._under_way in (None, *PARKING)
 
     def look(self) -> None:
         """Now and then: bytes that moved are a sign of life, though no request has ended."""
@@ -233,6 +241,7 @@ class Connection:
 
     async def _handle(self, frame: memoryview) -> None:
         request = read_request(frame)
+        self._under_way = request.api_key
         self._server.stats.requests[request.api_key] += 1
         if request.api_key != ApiKey.PRODUCE or len(self._replies) >= MOST_UNDER_WAY:
             await self._replies.all_sent()
@@ -241,12 +250,14 @@ class Connection:
         result = await answer(request, self._address, self._server.broker, self._client_host)
         if isinstance(result, Later):
             self._replies.add(request, result)
+            self._under_way = None
             return
         if isinstance(result, Held):
             await self._send_held(request, result)
         else:
             self._send(request, result)
         self._buffer.release()
+        self._under_way = None
 
     def _send_ready(self, ready: list[Reply]) -> None:
         """Several answers at once, in order."""
