@@ -11,8 +11,8 @@ from .group import Group
 
 BEAT_S = 3.0
 """As Java's and librdkafka's consumers do by default."""
-REST_S = 3.0
-"""After the last rebalance, so that it is not part of the cost."""
+REST_S = 10.0
+"""After the last rebalance, so that neither it nor what follows it is part of the cost."""
 ENOUGH = 0.9
 
 

@@ -27,6 +27,7 @@ from samsa.wire.schema import Segment
 
 from .buffer import SMALL, ReceiveBuffer
 from .logs import event
+from .lull import Beats
 from .replies import Replies, Reply
 from .sender import Sender
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samsa.server")
 MOST_UNDER_WAY = 64
+BEATS = (ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT)
 PARKING = (ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP)
 
 
@@ -43,13 +45,14 @@ class Connection:
         self.peer = peer
         self.last_active = 0.0
         self._socket = sock
-        self._fd = sock.fileno()
+        self.fd = sock.fileno()
         self._server = server
         self._loop = asyncio.get_running_loop()
         self._buffer = ReceiveBuffer(server.limits.max_frame_bytes)
         self._sender = Sender(sock, self.abort)
         self._replies = Replies(self._send_ready, self._memory_free)
         self._reading = False
+        self._beats = Beats()
         self._ended = False
         self._waiter: asyncio.Future[None] | None = None
         self._resting = False
@@ -79,14 +82,32 @@ class Connection:
     def _read_on(self) -> None:
         if not self._reading and not self._ended:
             self._reading = True
-            self._loop.add_reader(self._fd, self._readable)
+            self._loop.add_reader(self.fd, self.readable)
 
     def _read_no_more(self) -> None:
+        looked_at = self._server.lull.leave(self)
         if self._reading:
             self._reading = False
-            self._loop.remove_reader(self._fd)
+            if not looked_at:
+                self._loop.remove_reader(self.fd)
 
-    def _readable(self) -> None:
+    def watch_closely(self) -> None:
+        """Again, after a lull."""
+        if self._server.lull.leave(self) and self._reading:
+            self._loop.add_reader(self.fd, self.readable)
+
+    def _heard(self, api_key: int) -> None:
+        """A client that only beats need not be watched for a while."""
+        if api_key not in BEATS:
+            if self._beats.count:
+                self._beats.count = 0
+                self.watch_closely()
+            return
+        long_enough = self._beats.one_more(self.last_active)
+        if long_enough and self._reading and self._server.lull.join(self):
+            self._loop.remove_reader(self.fd)
+
+    def readable(self) -> None:
         room = self._buffer.room()
         if not len(room):
             self._read_no_more()
@@ -117,7 +138,7 @@ class Connection:
         """Now and then: bytes that moved are a sign of life, though no request has ended."""
         if self._reading:
             # uvloop no longer watches a socket on which data and a reset came together: ask it.
-            self._loop.call_soon(self._readable)
+            self._loop.call_soon(self.readable)
         moved = (self._buffer.unread, self._sender.sent)
         if moved != self._moved:
             self._moved, self.last_active = moved, self._loop.time()
@@ -242,6 +263,7 @@ class Connection:
     async def _handle(self, frame: memoryview) -> None:
         request = read_request(frame)
         self._under_way = request.api_key
+        self._heard(request.api_key)
         self._server.stats.requests[request.api_key] += 1
         if request.api_key != ApiKey.PRODUCE or len(self._replies) >= MOST_UNDER_WAY:
             await self._replies.all_sent()

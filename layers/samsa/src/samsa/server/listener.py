@@ -10,6 +10,7 @@ from samsa.handlers.budget import Budget
 
 from .connection import Connection
 from .logs import event
+from .lull import Lull
 from .stats import Stats
 
 log = logging.getLogger("samsa.server")
@@ -36,6 +37,7 @@ class Server:
     closing: bool = False
     budget: Budget = field(init=False)
     connections: set[Connection] = field(default_factory=set)
+    lull: Lull = field(default_factory=Lull)
     _listening: socket.socket | None = None
     _idle_check: "asyncio.Task[None] | None" = None
 
@@ -136,4 +138,5 @@ class Server:
         left = [connection.ended for connection in self.connections]
         if left:
             await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
+        self.lull.stop()
         await asyncio.wait_for(self.broker.log.drain(), self.limits.shutdown_grace_s)
