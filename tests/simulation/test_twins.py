@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from simulation.ledger import SimLedger
 
-from samsa.local.sqlite import SqliteLedger
 from samsa.joining import join_extents
+from samsa.local.sqlite import SqliteLedger
 from samsa.log.stores import slot_key
 from samsa.ports import Extent, Grave, Partition, Topic
 
