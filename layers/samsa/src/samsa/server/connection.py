@@ -108,14 +108,21 @@ class Connection:
             self._loop.remove_reader(self.fd)
 
     def readable(self) -> None:
+        if self._receive():
+            if self._resting:
+                self._handle_at_once()
+            self._stop_if_gone()
+
+    def _receive(self) -> bool:
+        """Whether anything came, be it the end."""
         room = self._buffer.room()
         if not len(room):
             self._read_no_more()
-            return
+            return False
         try:
             count = self._socket.recv_into(room)
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError:
             count = 0
         if count == 0:
@@ -123,8 +130,9 @@ class Connection:
             self._read_no_more()
         self._buffer.filled(count)
         self._server.stats.bytes_in += count
-        if self._resting:
-            self._handle_at_once()
+        return True
+
+    def _stop_if_gone(self) -> None:
         if self._ended and self._task is not None and self._may_stop:
             self._task.cancel()
 
@@ -136,9 +144,11 @@ class Connection:
 
     def look(self) -> None:
         """Now and then: bytes that moved are a sign of life, though no request has ended."""
-        if self._reading:
-            # uvloop no longer watches a socket on which data and a reset came together: ask it.
-            self._loop.call_soon(self.readable)
+        # uvloop no longer watches a socket on which data and a reset came together: ask it.
+        if self._reading and self._receive():
+            if self._resting:
+                self._wake()
+            self._stop_if_gone()
         moved = (self._buffer.unread, self._sender.sent)
         if moved != self._moved:
             self._moved, self.last_active = moved, self._loop.time()
