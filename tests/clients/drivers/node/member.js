@@ -19,5 +19,12 @@ async function main() {
   })
 }
 
+// Once it runs, KafkaJS tries again by itself; until then it is up to its user.
+const start = () => main().catch(error => {
+  if (!error.retriable) throw error
+  console.error(error)
+  setTimeout(start, 500)
+})
+
 process.on('SIGTERM', () => consumer.disconnect().then(() => process.exit(0)))
-main()
+start()
