@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from samsa import __version__
-from samsa.cli import consume, cost, groups, janitor, local_api, produce, shim, topics, up
+from samsa.cli import consume, cost, demo, groups, janitor, local_api, produce, shim, topics, up
 from samsa.cli.client import ClientError
 
 
@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"samsa {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (up, topics, groups, produce, consume, shim, local_api, cost, janitor):
+    for module in (up, topics, groups, produce, consume, shim, local_api, cost, janitor, demo):
         module.add_to(commands)
     return root
 

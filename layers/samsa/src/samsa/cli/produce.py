@@ -12,7 +12,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.messages import produce
 
 from .client import Client, check
-from .options import add_bootstrap
+from .options import add_bootstrap, add_command
 
 LINES_AT_ONCE = 500
 LAST_BY_NAME = 12
@@ -25,12 +25,12 @@ examples:
 
 
 def add_to(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "produce",
-        help="write lines from standard input to a topic",
+        brief="write lines from standard input to a topic",
         description="Write each line of standard input as one record.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("topic", help="made if it is not there, where the broker allows it")
     parser.add_argument(
@@ -54,7 +54,7 @@ def run(given: argparse.Namespace) -> int:
             number = given.partition if given.partition is not None else _choose(key, partitions)
             batch = by_partition.setdefault(number, [])
             batch.append(Record(len(batch), time.time_ns() // 1_000_000, key, value, ()))
-        _send(client, given.topic, by_partition)
+        send(client, given.topic, by_partition)
         written += len(lines)
     print(f"{written} record(s) written to {given.topic}", file=sys.stderr)
     return 0
@@ -84,7 +84,7 @@ def _choose(key: bytes | None, partitions: int) -> int:
     return zlib.crc32(key) % partitions if key is not None else 0
 
 
-def _send(client: Client, topic: str, by_partition: dict[int, list[Record]]) -> None:
+def send(client: Client, topic: str, by_partition: dict[int, list[Record]]) -> None:
     data = [
         produce.PARTITION(index=number, records=build(records))
         for number, records in by_partition.items()
