@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from samsa.handlers.internal import INTERNAL
 from samsa.ports import Ledger, Partition, Topic
 
 from .errors import UnknownTopic, did_you_mean
@@ -25,7 +26,10 @@ async def subscribed(
         case Pattern(expression):
             pattern = re.compile(expression)
             chosen = {
-                name: _every(topic) for name, topic in topics.items() if pattern.fullmatch(name)
+                name: _every(topic)
+                for name, topic in topics.items()
+                # The broker's own are for whoever names them: as in Spark's Kafka source.
+                if name not in INTERNAL and pattern.fullmatch(name)
             }
         case Assigned(partitions):
             chosen = {

@@ -103,6 +103,14 @@ def test_an_unknown_topic_is_named_with_the_nearest(local_log: Given, three: str
         splits(local_log, assign=f'{{"{three}": [3]}}')
 
 
+def test_a_pattern_leaves_out_what_is_the_broker_s_own(local_log: Given):
+    own = local_log.topic(name="__consumer_offsets")
+    other = local_log.topic(name="__consumer_offsets_of_mine")
+    local_log.fill({(own, 0): [a_batch(b"x")], (other, 0): [a_batch(b"y", b"z")]})
+    assert offsets(local_log, subscribePattern="__consumer_offsets.*") == at(0, 0, 1)
+    assert offsets(local_log, subscribe=own) == at(0, 0)
+
+
 @pytest.mark.parametrize(
     ("urls", "said"),
     [
