@@ -16,7 +16,7 @@ from samsa.log.core import Log
 from samsa.log.stores import Stores, slot_key
 from samsa.ports import Extent, Partition, Topic
 from samsa.records.batch import read_header
-from samsa.server.app import SystemClock
+from samsa.system import SystemClock
 
 from .frames import KB, LARGE, MB, NAMES, SMALL, batch
 from .timing import Case

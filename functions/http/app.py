@@ -5,11 +5,7 @@ written here wakes the consumers that are parked there.
 """
 
 import asyncio
-import itertools
 import os
-import secrets
-import time
-from collections.abc import Callable
 from typing import Any
 
 from mangum import Mangum
@@ -19,6 +15,7 @@ from samsa.gateway.assembly import Assembly
 from samsa.gateway.settings import Settings
 from samsa.http_api.app import application
 from samsa.http_api.asking import Kafka
+from samsa.system import SystemClock, fresh_words
 
 TIDYING_S = 1.0
 """For what nobody waits for; what is left is found by whoever comes next, or by the janitor."""
@@ -26,17 +23,6 @@ TIDYING_S = 1.0
 # Mangum takes the thread's loop. The stores' connections belong to it, and live as long as we do.
 LOOP = asyncio.new_event_loop()
 asyncio.set_event_loop(LOOP)
-
-
-class SystemClock:
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
-
-
-def fresh_words() -> Callable[[], str]:
-    """Words that no other process will use: a random one for this process, and a number."""
-    process, numbers = secrets.token_hex(6), itertools.count()
-    return lambda: f"{process}{next(numbers):x}"
 
 
 SETTINGS = Settings.of(os.environ)

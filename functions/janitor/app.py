@@ -8,12 +8,8 @@ partition that this one did not come to: the ledger remembers which, and since w
 """
 
 import asyncio
-import itertools
 import logging
 import os
-import secrets
-import time
-from collections.abc import Callable
 from typing import Any
 
 from samsa.handlers.broker import Broker, Rules
@@ -22,21 +18,11 @@ from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Stores
 from samsa.server.upkeep import round_budget, tend
 from samsa.server.urls import open_groups, open_ledger, open_objects
+from samsa.system import SystemClock, fresh_words
 
 logging.getLogger().setLevel(logging.INFO)
 LOOP = asyncio.new_event_loop()
 ENOUGH_MS = 60_000
-
-
-class SystemClock:
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
-
-
-def fresh_words() -> Callable[[], str]:
-    """Words that no other process will use: a random one for this process, and a number."""
-    process, numbers = secrets.token_hex(6), itertools.count()
-    return lambda: f"{process}{next(numbers):x}"
 
 
 async def open_broker() -> Broker:

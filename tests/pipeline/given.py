@@ -14,8 +14,8 @@ from samsa.log.layout import Batch
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Partition, Topic
 from samsa.records import Record, build, read_header
-from samsa.server.app import SystemClock
 from samsa.server.urls import open_journal, open_ledger, open_objects
+from samsa.system import SystemClock
 
 T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

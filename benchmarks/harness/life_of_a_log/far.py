@@ -18,8 +18,8 @@ from samsa.log.cache import TailCache
 from samsa.log.merge import Budget
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Buffer, Partition, Piece, Topic
-from samsa.server.app import SystemClock
 from samsa.server.listener import Server, ServerLimits
+from samsa.system import SystemClock
 
 from .merging import MB, a_batch
 
