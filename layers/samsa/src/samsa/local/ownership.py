@@ -25,7 +25,7 @@ class Ownership:
 
     def _join(self) -> None:
         for _ in range(KNOCKS):
-            if self._lock(fcntl.LOCK_SH):
+            if _lock(self._fd, fcntl.LOCK_SH):
                 with suppress(FileNotFoundError):
                     os.unlink(self._knock)
                 return
@@ -34,15 +34,8 @@ class Ownership:
         os.close(self._fd)
         raise OSError(f"another process keeps {self._path} to itself and does not let others in")
 
-    def _lock(self, kind: int) -> bool:
-        try:
-            fcntl.flock(self._fd, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
     def try_alone(self) -> bool:
-        self.alone = self._lock(fcntl.LOCK_EX)
+        self.alone = _lock(self._fd, fcntl.LOCK_EX)
         if not self.alone:
             self._join()  # a lock that could not be changed is gone
         return self.alone
@@ -66,9 +59,22 @@ def somebody_is_alone(path: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not _lock(fd, fcntl.LOCK_SH)
     finally:
         os.close(fd)
-    return False
+
+
+def is_alone(path: str) -> bool:
+    """True if no other process holds the lock, which is shared from then on until we end."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    alone = _lock(fd, fcntl.LOCK_EX)
+    fcntl.flock(fd, fcntl.LOCK_SH)
+    return alone
+
+
+def _lock(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -2,30 +2,27 @@
 
 import asyncio
 import base64
-import fcntl
 import gc
-import itertools
 import logging
-import os
 import resource
-import secrets
-import signal
-import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from samsa.handlers.broker import Broker, Rules
+from samsa.local.ownership import is_alone
 from samsa.local.wakeups import LocalWakeups
-from samsa.log.stores import Limits, Stores
+from samsa.log.stores import Limits
 from samsa.ports import Partition
 
 from .listener import Server, ServerLimits
 from .logs import event
 from .metrics import calls_per_request, serve_metrics
+from .opening import opened
+from .stopping import told_to_stop
 from .upkeep import tend_for_ever
-from .urls import open_groups, open_journal, open_ledger, open_objects
 
 log = logging.getLogger("samsa.server")
 CONTAINERS_BETWEEN_COLLECTIONS = 50_000
@@ -59,17 +56,6 @@ class Door(Protocol):
     async def close(self) -> None: ...
 
 
-def _nonces() -> Callable[[], str]:
-    """Words that no other process will use: a random one for this process, and a number."""
-    process, numbers = secrets.token_hex(6), itertools.count()
-    return lambda: f"{process}{next(numbers):x}"
-
-
-class SystemClock:
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
-
-
 def _allow_many_files() -> None:
     """Connections and objects that are being sent each hold a file open."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -90,32 +76,38 @@ async def run(
 ) -> None:
     """Serve until SIGTERM or SIGINT. `ready` is told where, once it is true."""
     _allow_many_files()
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    ledger = await open_ledger(settings.ledger, settings.fsync)
-    objects = open_objects(settings.objects, settings.fsync, settings.cache_bytes)
-    nonces = _nonces()
-    journal = open_journal(ledger, objects, nonces(), settings.fsync)
-    wakeups = LocalWakeups()
-    await wakeups.listen(settings.host)
-    stores = Stores(
-        ledger, objects, SystemClock(), wakeups, _nonces(), settings.log_limits, journal
-    )
-    cluster_id = await ledger.cluster_id(_new_cluster_id())
-    groups = open_groups(settings.ledger, ledger, settings.fsync)
-    broker = Broker(stores, cluster_id, settings.rules, groups=groups)
+    stop = told_to_stop()
+    with closing(LocalWakeups()) as wakeups:
+        async with opened(
+            settings.ledger,
+            settings.objects,
+            wakeups,
+            settings.log_limits,
+            fsync=settings.fsync,
+            cache_bytes=settings.cache_bytes,
+        ) as found:
+            await wakeups.listen(settings.host)
+            cluster_id = await found.stores.ledger.cluster_id(_new_cluster_id())
+            broker = Broker(found.stores, cluster_id, settings.rules, groups=found.groups)
+            if settings.lock is not None and is_alone(settings.lock):
+                await _close_orphans(broker)
+            await _serve(broker, settings, ready, doors, stop)
+
+
+async def _serve(
+    broker: Broker,
+    settings: Settings,
+    ready: Callable[[str, int, int | None], None],
+    doors: Sequence[Door],
+    stop: asyncio.Event,
+) -> None:
     server = Server(broker, settings.limits, settings.advertise)
-    alone = settings.lock is not None and _lock(settings.lock)
-    if alone:
-        await _close_orphans(server.broker)
     host, port = server.listen(settings.host, settings.port)
     metrics_port = serve_metrics(server, settings.host, settings.metrics_port)
     for door in doors:
         door.open(broker, settings.advertise or (host, port))
-    upkeep = loop.create_task(tend_for_ever(server.broker, settings.upkeep_every_s))
-    event(log, logging.INFO, "listening", host=host, port=port, cluster=cluster_id)
+    upkeep = asyncio.create_task(tend_for_ever(broker, settings.upkeep_every_s))
+    event(log, logging.INFO, "listening", host=host, port=port, cluster=broker.cluster_id)
     _collect_seldom()
     ready(host, port, metrics_port)
     await stop.wait()
@@ -125,28 +117,10 @@ async def run(
         await door.close()
     await server.close()
     event(log, logging.INFO, "stopped", **calls_per_request(server))
-    wakeups.close()
-    await groups.close()
-    if journal is not None:
-        await journal.close()
-    await objects.close()
-    await ledger.close()
 
 
 def _new_cluster_id() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-
-
-def _lock(path: str) -> bool:
-    """True if no other process holds the lock, which is shared from then on until we end."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        alone = True
-    except OSError:
-        alone = False
-    fcntl.flock(fd, fcntl.LOCK_SH)
-    return alone
 
 
 async def _close_orphans(broker: Broker) -> None:

@@ -1,0 +1,43 @@
+"""The stores that URLs name, opened together, and closed in the order that they need."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from samsa.local.wakeups import LocalWakeups
+from samsa.log.stores import Limits, Stores
+from samsa.ports import Groups
+from samsa.system import SystemClock, fresh_words
+
+from .urls import open_groups, open_journal, open_ledger, open_objects
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    stores: Stores
+    groups: Groups
+
+
+@asynccontextmanager
+async def opened(
+    ledger_url: str,
+    objects_url: str,
+    wakeups: LocalWakeups,
+    limits: Limits,
+    *,
+    fsync: bool = False,
+    cache_bytes: int = 0,
+) -> AsyncIterator[Opened]:
+    words = fresh_words()
+    async with AsyncExitStack() as closing:
+        ledger = await open_ledger(ledger_url, fsync)
+        closing.push_async_callback(ledger.close)
+        objects = open_objects(objects_url, fsync, cache_bytes)
+        closing.push_async_callback(objects.close)
+        journal = open_journal(ledger, objects, words(), fsync)
+        if journal is not None:
+            closing.push_async_callback(journal.close)
+        groups = open_groups(ledger_url, ledger, fsync)
+        closing.push_async_callback(groups.close)
+        clock = SystemClock()
+        yield Opened(Stores(ledger, objects, clock, wakeups, words, limits, journal), groups)
