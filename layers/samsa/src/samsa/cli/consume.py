@@ -12,7 +12,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import fetch
 
 from .client import Client, check
-from .options import add_bootstrap
+from .options import add_bootstrap, add_command
 from .topics import EARLIEST, LATEST, offsets_at
 
 LAST_BY_NAME = 12
@@ -26,12 +26,12 @@ examples:
 
 
 def add_to(commands: Any) -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "consume",
-        help="print a topic's records",
+        brief="print a topic's records",
         description="Print records, one line each, from the beginning; then wait for more.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("topic", help="its name")
     parser.add_argument("--partition", type=int, metavar="N", help="only this one (all)")

@@ -6,6 +6,7 @@ import math
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from samsa.cost.prices import laid_over
 
 from .client import ClientError
 from .cost_text import as_json, report, table
+from .options import add_command, add_number
 
 USUAL = Load(messages_per_second=10.0)
 EPILOG = """
@@ -46,19 +48,15 @@ examples:
 
 
 def add_to(commands: Any) -> None:
-    cost = commands.add_parser(
+    cost = add_command(
+        commands,
         "cost",
-        help="what a month costs on AWS, beside MSK Serverless and Kafka on EC2",
+        brief="what a month costs on AWS, beside MSK Serverless and Kafka on EC2",
         description="What a month would cost on AWS, line by line, and where Samsa is cheaper.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     load = cost.add_argument_group("the load")
-
-    def option(name: str, kind: Callable[[str], Any], default: Any, what: str) -> None:
-        text = f"{what} (%(default)s)"
-        load.add_argument(name, metavar="N", type=kind, default=default, help=text)
-
+    option = partial(add_number, load)
     option("--messages-per-second", _rate, USUAL.messages_per_second, "of all producers together")
     option("--size", _whole_from(1), USUAL.size, "bytes of a message, as it is sent")
     option("--producers", _whole_from(0), USUAL.producers, "how many")

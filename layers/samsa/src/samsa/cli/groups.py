@@ -8,7 +8,7 @@ from samsa.wire.messages import delete_groups, list_groups
 
 from . import group_lag, group_reset
 from .client import Client, check
-from .options import add_bootstrap
+from .options import add_bootstrap, add_command
 
 DESCRIBE = """
 One line for each partition that the group has committed or is assigned: the offset that it goes on
@@ -37,13 +37,13 @@ examples:
 
 
 def add_to(commands: Any) -> None:
-    groups = commands.add_parser(
+    groups = add_command(
+        commands,
         "groups",
-        help="list, describe, reset and delete consumer groups",
+        brief="list, describe, reset and delete consumer groups",
         description="Consumer groups: who reads what, how far they have come, and from where they "
         "go on.",
         epilog=GROUPS_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = groups.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = actions.add_parser(
@@ -57,12 +57,12 @@ def add_to(commands: Any) -> None:
     )
     describe.add_argument("group", help="its name")
     describe.set_defaults(run=group_lag.describe_one)
-    reset = actions.add_parser(
+    reset = add_command(
+        actions,
         "reset-offsets",
-        help="make a group go on from elsewhere",
+        brief="make a group go on from elsewhere",
         description=RESET,
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     group_reset.add_arguments(reset)
     reset.set_defaults(run=group_reset.reset_offsets)

@@ -5,8 +5,6 @@ It works on the stores and needs no broker; one that is running does not mind.
 
 import argparse
 import asyncio
-import itertools
-import secrets
 import sqlite3
 import sys
 import time
@@ -16,6 +14,7 @@ from typing import Any
 from samsa.ports import Topic, Unavailable
 
 from .client import ClientError
+from .options import add_command, add_number, add_stores, store_urls
 
 EXAMPLES = """
 examples:
@@ -27,36 +26,30 @@ BAR = 24
 
 
 def add_to(commands: Any) -> None:
-    janitor = commands.add_parser(
+    janitor = add_command(
+        commands,
         "janitor",
-        help="merge, compact and sweep by hand",
+        brief="merge, compact and sweep by hand",
         description="What brokers and the janitor function do by themselves now and then, by hand: "
         "before a backup, say, or to see how much there is to do.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = janitor.add_subparsers(dest="action", metavar="ACTION", required=True)
-    run = actions.add_parser(
+    run = add_command(
+        actions,
         "run",
-        help="one round",
+        brief="one round",
         description="One round over all partitions, or those of some topics: close what writers "
         "left open, apply retention, merge small objects, compact, and delete what is past its "
         "time. Whatever stops it, the next round goes on.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     run.add_argument(
         "--topic", action="append", metavar="NAME", dest="topics", help="all if none is named"
     )
-    run.add_argument(
-        "--data", metavar="DIR", default="samsa-data", help="where local data is (./%(default)s)"
-    )
-    run.add_argument("--ledger", metavar="URL", help="sqlite:///… or dynamodb://…")
-    run.add_argument("--objects", metavar="URL", help="file:///… or s3://…")
-    run.add_argument(
-        "--settle-time", metavar="SECONDS", type=float, default=60.0,
-        help="how old records are before they are merged or compacted (%(default)s)",
-    )  # fmt: skip
+    add_stores(run)
+    settled = "how old records are before they are merged or compacted"
+    add_number(run, "--settle-time", float, 60.0, settled, "SECONDS")
     run.set_defaults(run=run_round)
 
 
@@ -74,41 +67,22 @@ def run_round(given: argparse.Namespace) -> int:
 async def _round(given: argparse.Namespace) -> int:
     from samsa.handlers.broker import Broker
     from samsa.local.wakeups import LocalWakeups
-    from samsa.log.stores import Limits, Stores
-    from samsa.server.app import SystemClock
+    from samsa.log.stores import Limits
+    from samsa.server.opening import opened
     from samsa.server.upkeep import figures, round_budget, tend, tend_topics
-    from samsa.server.urls import open_groups, open_journal, open_ledger, open_objects
 
-    url, where = _urls(given)
-    ledger = await open_ledger(url, fsync=False)
-    objects = open_objects(where, fsync=False, cache_bytes=0)
-    process, numbers = secrets.token_hex(6), itertools.count()
-    journal = open_journal(ledger, objects, process, fsync=False)
-    stores = Stores(
-        ledger,
-        objects,
-        SystemClock(),
-        LocalWakeups(),
-        lambda: f"{process}{next(numbers):x}",
-        Limits(merge_after_ms=round(1000 * given.settle_time)),
-        journal,
-    )
-    groups = open_groups(url, ledger, fsync=False)
-    broker, progress = Broker(stores, "", groups=groups), Progress()
-    try:
-        if given.topics:
-            topics = [await _topic(broker, name) for name in given.topics]
-            await tend_topics(broker, topics, round_budget(rest_s=0), progress.tell)
-        else:
-            await tend(broker, round_budget(rest_s=0), progress.tell)
-        await broker.log.drain()
-    finally:
-        progress.end()
-        await groups.close()
-        if journal is not None:
-            await journal.close()
-        await objects.close()
-        await ledger.close()
+    limits, progress = Limits(merge_after_ms=round(1000 * given.settle_time)), Progress()
+    async with opened(*_urls(given), LocalWakeups(), limits) as found:
+        broker = Broker(found.stores, "", groups=found.groups)
+        try:
+            if given.topics:
+                topics = [await _topic(broker, name) for name in given.topics]
+                await tend_topics(broker, topics, round_budget(rest_s=0), progress.tell)
+            else:
+                await tend(broker, round_budget(rest_s=0), progress.tell)
+            await broker.log.drain()
+        finally:
+            progress.end()
     for name, value in figures(broker).items():
         print(f"{name.replace('_', ' ')}\t{value:,}")
     return 0
@@ -118,7 +92,7 @@ def _urls(given: argparse.Namespace) -> tuple[str, str]:
     data = Path(given.data).absolute()
     if given.ledger is None and not (data / "ledger.db").exists():
         raise ClientError(f"there is no ledger in {data}; --data or --ledger says where it is")
-    return given.ledger or f"sqlite://{data}/ledger.db", given.objects or f"file://{data}/objects"
+    return store_urls(given)
 
 
 async def _topic(broker: Any, name: str) -> Topic:

@@ -1,16 +1,17 @@
 """samsa local-api: the serverless bundle on one machine, behind an API Gateway like AWS's."""
 
 import argparse
-import asyncio
 import os
-import signal
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from samsa.cli.options import add_logs, port
-from samsa.cli.up import _explain, _fail, _positive, _run, _seconds
 from samsa.server.logs import set_up
+from samsa.server.stopping import told_to_stop
+
+from .options import add_command, add_logs, add_number, port, positive, seconds
+from .serving import explain, fail, serve
 
 CHECKOUT = Path(__file__).parents[5]
 EXAMPLES = """
@@ -28,13 +29,13 @@ then, in another terminal:
 
 
 def add_to(commands: Any) -> None:
-    command = commands.add_parser(
+    command = add_command(
+        commands,
         "local-api",
-        help="run the Lambda functions behind a local API Gateway",
+        brief="run the Lambda functions behind a local API Gateway",
         description="Run the functions of the serverless bundle behind a local API Gateway, with "
         "the real one's limits: text only, 128 KB messages, 32 KB frames, 29 s, 10 min, 2 h.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     command.add_argument("--port", type=port, default=3001, help="0 picks a free one (%(default)s)")
@@ -61,57 +62,44 @@ def add_to(commands: Any) -> None:
 
 
 def _add_limits(group: Any) -> None:
-    def limit(name: str, metavar: str, kind: Any, default: float, what: str) -> None:
-        text = f"{what} (%(default)s)"
-        group.add_argument(name, metavar=metavar, type=kind, default=default, help=text)
-
-    limit("--integration-timeout", "S", _seconds, 29.0, "how long an answer is waited for")
-    limit("--function-timeout", "S", _seconds, 30.0, "after which a function is ended")
-    limit("--idle-timeout", "S", _seconds, 600.0, "after which a silent connection is closed")
-    limit("--life", "S", _seconds, 7200.0, "after which any connection is closed")
-    limit("--requests-per-second", "N", _positive, 10_000, "messages in, of all connections")
-    limit("--request-burst", "N", _positive, 5_000, "that may come at once")
-    limit("--connections-per-second", "N", _positive, 500, "new ones")
-    limit("--environments", "N", _positive, 16, "function processes at most")
+    limit = partial(add_number, group)
+    limit("--integration-timeout", seconds, 29.0, "how long an answer is waited for", "S")
+    limit("--function-timeout", seconds, 30.0, "after which a function is ended", "S")
+    limit("--idle-timeout", seconds, 600.0, "after which a silent connection is closed", "S")
+    limit("--life", seconds, 7200.0, "after which any connection is closed", "S")
+    limit("--requests-per-second", positive, 10_000, "messages in, of all connections")
+    limit("--request-burst", positive, 5_000, "that may come at once")
+    limit("--connections-per-second", positive, 500, "new ones")
+    limit("--environments", positive, 16, "function processes at most")
 
 
 def _add_chaos(group: Any) -> None:
-    group.add_argument(
-        "--chaos-drop", metavar="P", type=_chance, default=0.0,
-        help="chance that a message breaks its connection",
-    )  # fmt: skip
-    group.add_argument(
-        "--chaos-kill", metavar="P", type=_chance, default=0.0,
-        help="chance that an invocation is killed",
-    )  # fmt: skip
-    group.add_argument(
-        "--chaos-delay", metavar="S", type=_duration, default=0.0,
-        help="delay invocations by up to so much, which reorders them",
-    )  # fmt: skip
-    group.add_argument(
-        "--chaos-seed", metavar="N", type=int, default=0,
-        help="the same chances in the same order (%(default)s)",
-    )  # fmt: skip
+    chance = partial(add_number, group)
+    chance("--chaos-drop", _chance, 0.0, "chance that a message breaks its connection", "P")
+    chance("--chaos-kill", _chance, 0.0, "chance that an invocation is killed", "P")
+    late = "delay invocations by up to so much, which reorders them"
+    chance("--chaos-delay", _duration, 0.0, late, "S")
+    chance("--chaos-seed", int, 0, "the same chances in the same order")
 
 
 def run(given: argparse.Namespace) -> int:
     set_up(given.log_level, given.log_format)
     if not (given.functions / "gateway" / "app.py").exists():
-        return _fail(
+        return fail(
             f"{given.functions} holds no gateway/app.py. Run this from a checkout of Samsa, "
             "or name its folder with --functions"
         )
     try:
         from samsa.local_api import app
     except ImportError as error:
-        return _fail(f"{error}; try: pip install 'samsa-broker[local-api]'")
+        return fail(f"{error}; try: pip install 'samsa-broker[local-api]'")
     try:
         settings = _settings(given, app)
-        _run(_serve(settings, app))
+        serve(_serve(settings, app))
     except KeyError as error:
-        return _fail(f"--sign needs {error.args[0]} in the environment")
+        return fail(f"--sign needs {error.args[0]} in the environment")
     except OSError as error:
-        return _fail(_explain(error, given))
+        return fail(explain(error, given))
     return 0
 
 
@@ -146,9 +134,7 @@ def _keys() -> dict[str, str]:
 
 
 async def _serve(settings: Any, app: Any) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = told_to_stop()
     async with app.serving(settings) as api:
         _greet(settings, api)
         await stop.wait()
@@ -194,4 +180,4 @@ def _chance(text: str) -> float:
 
 
 def _duration(text: str) -> float:
-    return 0.0 if text == "0" else _seconds(text)
+    return 0.0 if text == "0" else seconds(text)

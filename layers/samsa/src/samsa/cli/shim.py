@@ -1,15 +1,15 @@
 """samsa shim: Kafka clients here, a serverless cluster there."""
 
 import argparse
-import asyncio
 import logging
-import signal
 import sys
 from typing import Any
 
-from samsa.cli.options import add_logs, address
-from samsa.cli.up import _fail, _run
 from samsa.server.logs import event, set_up
+from samsa.server.stopping import told_to_stop
+
+from .options import add_command, add_logs, address
+from .serving import fail, serve
 
 log = logging.getLogger("samsa.shim")
 DEFAULT_LISTEN = "127.0.0.1:9092"
@@ -35,12 +35,12 @@ In Python no process is needed: see samsa.shim.dial.
 
 
 def add_to(commands: Any) -> None:
-    shim = commands.add_parser(
+    shim = add_command(
+        commands,
         "shim",
-        help="reach a serverless cluster by TCP",
+        brief="reach a serverless cluster by TCP",
         description="Let Kafka clients reach a cluster behind an API Gateway WebSocket.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     shim.add_argument(
         "--url", required=True, metavar="WSS_URL", help="the WebSocket API, its stage included"
@@ -66,23 +66,21 @@ def run(given: argparse.Namespace) -> int:
 
     set_up(given.log_level, given.log_format)
     try:
-        _run(serve(given))
+        serve(_serve(given))
     except Refused as error:
-        return _fail(str(error))
+        return fail(str(error))
     except OSError as error:
-        return _fail(error.strerror or str(error))
+        return fail(error.strerror or str(error))
     return 0
 
 
-async def serve(given: argparse.Namespace) -> None:
+async def _serve(given: argparse.Namespace) -> None:
     """Until SIGTERM or SIGINT. Raises Refused, and OSError: a port is taken."""
     from samsa.shim.errors import Away
     from samsa.shim.listener import Shim
     from samsa.shim.settings import Settings
 
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = told_to_stop()
     sign = not given.no_sign
     shim = Shim(Settings(given.url, sign, given.profile, given.region, given.advertise))
     try:

@@ -7,7 +7,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.messages import create_partitions, delete_records, incremental_alter_configs
 
 from .client import Client, ClientError, check
-from .options import config_pair
+from .options import add_command, config_pair
 
 TOPIC = 2
 SET, DELETE = 0, 1
@@ -31,13 +31,13 @@ def add_to(actions: Any) -> list[argparse.ArgumentParser]:
 
 
 def _add_alter(actions: Any) -> argparse.ArgumentParser:
-    alter: argparse.ArgumentParser = actions.add_parser(
+    alter = add_command(
+        actions,
         "alter",
-        help="set or delete configs of a topic",
+        brief="set or delete configs of a topic",
         description="Set configs of a topic, or let the broker's defaults hold again. Every "
         "process honours it within a second.",
         epilog=ALTER_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     alter.add_argument("name", help="of the topic")
     alter.add_argument(
@@ -66,13 +66,13 @@ def _add_widen(actions: Any) -> argparse.ArgumentParser:
 
 
 def _add_delete(actions: Any) -> argparse.ArgumentParser:
-    delete: argparse.ArgumentParser = actions.add_parser(
+    delete = add_command(
+        actions,
         "delete-records",
-        help="delete records from the start of a topic's partitions",
+        brief="delete records from the start of a topic's partitions",
         description="Delete the oldest records of a topic. Offsets stay as they are: the log "
         "starts later.",
         epilog=DELETE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     delete.add_argument("name", help="of the topic")
     delete.add_argument("--partition", type=int, metavar="N", help="of this one (all of them)")

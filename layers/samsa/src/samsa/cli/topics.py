@@ -8,7 +8,7 @@ from samsa.wire.messages import create_topics, delete_topics, describe_configs, 
 
 from . import topic_changes
 from .client import Client, ClientError, check
-from .options import add_bootstrap, config_pair
+from .options import add_bootstrap, add_command, config_pair
 
 LATEST, EARLIEST = -1, -2
 OF_TOPIC = 1
@@ -26,12 +26,12 @@ samsa topics ACTION --help says more about each.
 
 
 def add_to(commands: Any) -> None:
-    topics = commands.add_parser(
+    topics = add_command(
+        commands,
         "topics",
-        help="list, create, describe, change, delete",
+        brief="list, create, describe, change, delete",
         description="Topics of a broker: list, create, describe, change and delete them.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = topics.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = actions.add_parser(
