@@ -1,3 +1,10 @@
-from bundle.gateway_fixtures import cluster, environment, stores
+from collections.abc import Iterator
 
-__all__ = ["cluster", "environment", "stores"]
+import pytest
+from bundle.given_gateway import Cluster, serving_pushes
+
+
+@pytest.fixture
+def cluster(environment: dict[str, str]) -> Iterator[Cluster]:
+    with serving_pushes() as pushes:
+        yield Cluster(environment, pushes)

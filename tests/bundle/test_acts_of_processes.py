@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from bundle.meter import Meter
 from faults.inside import TurnedClock, a_broker, ask
-from functional.conftest import BUCKET
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
+from support.stores import BUCKET
 from support.waiting import eventually
 
 from samsa.aws.dynamodb import DynamoLedger

@@ -4,17 +4,14 @@ import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
-from bundle.gateway_fixtures import stores
 from clients.adapters.confluent import Confluent
 from clients.client import Client
 from clients.probe import is_ready
 from clients.registry import Clients
-from functional.conftest import BUCKET
 from support.broker import RUNNING, Broker, a_broker
-from support.chain import a_chain, places
+from support.chain import a_chain
+from support.stores import places
 from support.waiting import eventually
-
-__all__ = ["stores"]
 
 
 @pytest.fixture(scope="session", params=["samsa-up", "chain"])
@@ -26,7 +23,7 @@ def broker(
     if request.param == "chain":
         if RUNNING in os.environ:
             pytest.skip(f"{RUNNING} names the one broker to be tested")
-        with a_chain(folder, places(request.getfixturevalue("stores"), BUCKET)) as running:
+        with a_chain(folder, places(request.getfixturevalue("stores"))) as running:
             yield running
         return
     with a_broker(folder) as running:

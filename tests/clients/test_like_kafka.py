@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from functional.conftest import BUCKET
 from server.administer import APPEND, DELETE, SET, SUBTRACT, assignments, change, changes
 from server.peer import Peer
 from server.talk import batch
 from support.broker import Broker, samsa_up
-from support.chain import a_chain, places
+from support.chain import a_chain
 from support.kafka import a_kafka
+from support.stores import places
 
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.messages import (
@@ -72,7 +72,7 @@ class Both:
 
 @contextmanager
 def a_fresh_chain(folder: Path, request: pytest.FixtureRequest) -> Iterator[Broker]:
-    with a_chain(folder, places(request.getfixturevalue("stores"), BUCKET)) as chain:
+    with a_chain(folder, places(request.getfixturevalue("stores"))) as chain:
         yield chain
 
 

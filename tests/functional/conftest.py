@@ -10,55 +10,13 @@ from uuid import uuid4
 
 import pytest
 from functional.racers import crowd_of_processes
-from functional.servers.dynamodb_local import dynamodb_local
 from functional.servers.faults import FaultyProxy, faulty_proxy
-from functional.servers.moto_server import moto_server
-from functional.servers.versitygw import versitygw
+from support.stores import BUCKET
 
 from samsa.ports import Ledger, Objects
 
 LEDGERS = ["sqlite", "dynamodb-moto", "dynamodb-local"]
 OBJECTS = ["memory", "folder", "s3-moto", "s3-versitygw"]
-ACCESS_KEY, SECRET_KEY, BUCKET = "gregor", "metamorphosis", "samsa"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def aws_environment() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_CA_BUNDLE"):
-            patch.delenv(name, raising=False)
-        patch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
-        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        yield
-
-
-@pytest.fixture(scope="session")
-def moto() -> Iterator[str]:
-    with moto_server() as endpoint:
-        make_bucket(endpoint)
-        yield endpoint
-
-
-@pytest.fixture(scope="session")
-def local_dynamodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with dynamodb_local(tmp_path_factory.mktemp("dynamodb-local")) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(scope="session")
-def versity(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with versitygw(tmp_path_factory.mktemp("versitygw"), ACCESS_KEY, SECRET_KEY) as endpoint:
-        make_bucket(endpoint)
-        yield endpoint
-
-
-def make_bucket(endpoint: str) -> None:
-    import boto3
-
-    client = boto3.client("s3", endpoint_url=endpoint)
-    client.create_bucket(Bucket=BUCKET)
-    client.close()
 
 
 @pytest.fixture(scope="session")

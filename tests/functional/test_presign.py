@@ -5,7 +5,7 @@ import urllib.request
 from uuid import uuid4
 
 import pytest
-from functional.conftest import BUCKET
+from support.stores import BUCKET
 
 from samsa.aws.presign import Presigner
 from samsa.aws.s3 import S3Objects

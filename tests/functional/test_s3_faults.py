@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from functional.conftest import ACCESS_KEY, BUCKET, SECRET_KEY
 from functional.servers.faults import (
     Fault,
     FaultyProxy,
@@ -14,6 +13,7 @@ from functional.servers.faults import (
     lose_the_answer,
     stay_silent,
 )
+from support.stores import ACCESS_KEY, BUCKET, SECRET_KEY
 
 from samsa.aws.s3 import S3Objects
 from samsa.ports import Unavailable

@@ -6,12 +6,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from functional.conftest import ACCESS_KEY, BUCKET, SECRET_KEY, make_bucket
-from functional.servers.dynamodb_local import dynamodb_local
-from functional.servers.versitygw import versitygw
 from pipeline.given import Given
 from pyspark.sql import DataFrame, SparkSession
 from support.connector import connector_jars
+from support.stores import BUCKET
 from support.tools import require_module
 
 SMALL = {
@@ -35,31 +33,6 @@ def spark(aws_environment: None) -> Iterator[SparkSession]:
     session.stop()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def aws_environment() -> Iterator[None]:
-    """Before Spark starts: its workers have the environment of that moment."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL", "AWS_CA_BUNDLE"):
-            patch.delenv(name, raising=False)
-        patch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
-        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        yield
-
-
-@pytest.fixture(scope="session")
-def local_dynamodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with dynamodb_local(tmp_path_factory.mktemp("dynamodb-local")) as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(scope="session")
-def versity(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with versitygw(tmp_path_factory.mktemp("versitygw"), ACCESS_KEY, SECRET_KEY) as endpoint:
-        make_bucket(endpoint)
-        yield endpoint
-
-
 @pytest.fixture(scope="module")
 def local_log(tmp_path_factory: pytest.TempPathFactory) -> Given:
     folder = tmp_path_factory.mktemp("log")
@@ -72,7 +45,7 @@ def log(request: pytest.FixtureRequest, local_log: Given) -> Given:
     """On a SQLite file and a folder; and on DynamoDB and S3, by real servers of both."""
     if request.param == "local":
         return local_log
-    dynamodb, s3 = (request.getfixturevalue(name) for name in ("local_dynamodb", "versity"))
+    dynamodb, s3 = request.getfixturevalue("stores")
     return Given(
         f"dynamodb://samsa-{uuid4()}?endpoint={dynamodb}", f"s3://{BUCKET}/{uuid4()}?endpoint={s3}"
     )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from functional.servers.dynamodb_local import dynamodb_local
 from server.process import Samsa, a_samsa
 from server.test_groups import *  # noqa: F403
 from server.test_groups_admin import *  # noqa: F403
@@ -18,11 +17,8 @@ OBJECTS = "memory://"
 
 
 @pytest.fixture(scope="module")
-def samsa(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Samsa]:
+def samsa(local_dynamodb: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Samsa]:
     folder = tmp_path_factory.mktemp("on-dynamodb")
-    with pytest.MonkeyPatch.context() as patch, dynamodb_local(folder) as endpoint:
-        patch.setenv("AWS_ACCESS_KEY_ID", "gregor")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "metamorphosis")
-        ledger = f"dynamodb://groups?region=us-east-1&endpoint={endpoint}"
-        with a_samsa(folder, "--ledger", ledger, "--objects", OBJECTS) as running:
-            yield running
+    ledger = f"dynamodb://groups?region=us-east-1&endpoint={local_dynamodb}"
+    with a_samsa(folder, "--ledger", ledger, "--objects", OBJECTS) as running:
+        yield running

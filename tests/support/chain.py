@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from functional.servers.processes import running
 from support.broker import SAMSA, Broker
@@ -30,18 +29,6 @@ class Chain(Broker):
     def chaos(self, **asked: Any) -> None:
         data = json.dumps(asked).encode()
         urllib.request.urlopen(f"{self.root}/_local/chaos", data, timeout=30).close()
-
-
-def places(stores: tuple[str, str], bucket: str) -> Environment:
-    """What a function is told: a table and a folder of its own in DynamoDB and S3."""
-    dynamodb, s3 = stores
-    name = f"gateway-{uuid4()}"
-    return {
-        "SAMSA_LEDGER": f"dynamodb://{name}?region=us-east-1&endpoint={dynamodb}",
-        "SAMSA_OBJECTS": f"s3://{bucket}/{name}?region=us-east-1&endpoint={s3}",
-        # As `samsa up` has it, where Kafka would have an empty group wait for 3 s.
-        "SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
-    }
 
 
 @contextmanager

@@ -16,15 +16,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from bundle.gateway_fixtures import environment, stores
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from functional.servers.processes import running
 from support.broker import SAMSA
 
 from samsa.shim import dial
-
-__all__ = ["environment", "stores"]
 
 PRODUCERS = CONSUMERS = PARTITIONS = 4
 MESSAGES = 60

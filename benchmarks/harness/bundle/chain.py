@@ -14,7 +14,6 @@ from harness.brokers import SAMSA
 
 KEYS = {"AWS_ACCESS_KEY_ID": "gregor", "AWS_SECRET_ACCESS_KEY": "metamorphosis"}
 REGION = {"AWS_DEFAULT_REGION": "us-east-1"}
-BUCKET = "samsa"
 STATS_S = 30
 FAR = Path(__file__).parent / "far"
 """Functions whose stores are far away."""
@@ -40,10 +39,10 @@ class Chain(NamedTuple):
 def a_chain(folder: Path, *options: str) -> Iterator[Chain]:
     """Options are those of `samsa local-api`."""
     sys.path.insert(0, str(REPOSITORY / "tests"))
-    from functional.conftest import make_bucket
     from functional.servers.dynamodb_local import dynamodb_local
     from functional.servers.versitygw import versitygw
-    from support.chain import local_api, places, shim
+    from support.chain import local_api, shim
+    from support.stores import make_bucket, places
 
     os.environ.update(KEYS | REGION)
     with ExitStack() as running:
@@ -52,6 +51,6 @@ def a_chain(folder: Path, *options: str) -> Iterator[Chain]:
         dynamodb = running.enter_context(dynamodb_local(folder / "dynamodb"))
         s3 = running.enter_context(versitygw(folder / "s3", *KEYS.values()))
         make_bucket(s3)
-        told = places((dynamodb, s3), BUCKET)
+        told = places((dynamodb, s3))
         url = running.enter_context(local_api(folder / "api", told, *options))
         yield Chain(running.enter_context(shim(folder / "api", url)), url)
