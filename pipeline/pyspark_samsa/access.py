@@ -1,8 +1,7 @@
-"""The log, opened by somebody who only reads it."""
+"""The log, opened by somebody who only reads it, or who appends to it now and then."""
 
 import asyncio
 import os
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -11,16 +10,13 @@ from urllib.parse import urlsplit
 
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.core import Log
-from samsa.log.stores import Stores
+from samsa.log.stores import Limits, Stores
 from samsa.ports import Ledger, Unavailable
+from samsa.server import opening
 from samsa.server.urls import BadUrl, open_ledger_to_read, open_objects
+from samsa.system import SystemClock
 
 from .errors import BadOption, SamsaError
-
-
-class _Clock:
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000  # noqa: TID251  # this is where time is handed in
 
 
 def _no_nonce() -> str:
@@ -74,7 +70,7 @@ async def opened(ledger_url: str, objects_url: str) -> AsyncIterator[Access]:
         ledger = await open_ledger_to_read(ledger_url)
     try:
         objects = open_objects(objects_url, fsync=False, cache_bytes=0)
-        log = Log(Stores(ledger, objects, _Clock(), LocalWakeups(), _no_nonce))
+        log = Log(Stores(ledger, objects, SystemClock(), LocalWakeups(), _no_nonce))
         try:
             with named_errors(ledger_url):
                 yield Access(ledger, log)
@@ -83,6 +79,25 @@ async def opened(ledger_url: str, objects_url: str) -> AsyncIterator[Access]:
             await objects.close()
     finally:
         await ledger.close()
+
+
+@asynccontextmanager
+async def opened_to_write(
+    ledger_url: str, objects_url: str, limits: Limits
+) -> AsyncIterator[tuple[Stores, Log]]:
+    """On one machine, whoever is alone with the ledger lets us in, and shares it from then on."""
+    check_objects(objects_url)
+    wakeups = LocalWakeups()
+    with named_errors(ledger_url):
+        async with opening.opened(ledger_url, objects_url, wakeups, limits) as everything:
+            # Consumers that are parked at a broker are told that there is something to read.
+            await wakeups.listen("127.0.0.1" if everything.stores.journal else "0.0.0.0")
+            log = Log(everything.stores)
+            try:
+                yield everything.stores, log
+                await log.drain()
+            finally:
+                wakeups.close()
 
 
 @contextmanager

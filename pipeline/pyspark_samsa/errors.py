@@ -16,6 +16,10 @@ class UnknownTopic(SamsaError):
     """A topic or a partition that is not there."""
 
 
+class BadRows(SamsaError):
+    """Rows that cannot be written as they are."""
+
+
 class DataLoss(SamsaError):
     """Records that should have been read are gone."""
 

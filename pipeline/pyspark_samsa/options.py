@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -83,20 +83,43 @@ class Options:
 
 
 class Given:
-    """What the user said, by the names in KNOWN."""
+    """What the user said, by the names that are known."""
 
-    def __init__(self, options: Mapping[str, str]) -> None:
-        names = {name.lower(): name for name in KNOWN}
+    def __init__(
+        self,
+        options: Mapping[str, str],
+        known_names: Sequence[str] = KNOWN,
+        passed_over: tuple[str, ...] = OF_A_CONSUMER,
+    ) -> None:
+        """Options that begin with one of `passed_over` are somebody else's."""
+        names = {name.lower(): name for name in known_names}
         self._values: dict[str, str] = {}
         for name, value in options.items():
             known = names.get(name.lower())
             if known is not None:
                 self._values[known] = value
-            elif not name.lower().startswith(OF_A_CONSUMER):
+            elif not name.lower().startswith(passed_over):
                 raise BadOption(
-                    f"there is no option {name!r}{did_you_mean(name, KNOWN)}"
-                    f" There are: {', '.join(KNOWN)}"
+                    f"there is no option {name!r}{did_you_mean(name, known_names)}"
+                    f" There are: {', '.join(known_names)}"
                 )
+
+    @property
+    def ledger(self) -> str:
+        return self._where("ledger", "sqlite:///path/to/ledger.db or dynamodb://table")
+
+    @property
+    def objects(self) -> str:
+        return self._where("objects", "file:///path/to/objects or s3://bucket/prefix")
+
+    def _where(self, name: str, example: str) -> str:
+        url = self.text(name) or os.environ.get(ENVIRONMENT[name])
+        if not url:
+            raise BadOption(
+                f"the option {name!r} is needed, or {ENVIRONMENT[name]} in the environment:"
+                f" {example}, as `samsa up` says when it starts"
+            )
+        return url
 
     def text(self, name: str) -> str | None:
         return self._values.get(name)
@@ -132,8 +155,8 @@ def read_options(options: Mapping[str, str], streaming: bool) -> Options:
     if max_offsets and max_bytes:
         raise BadOption("maxOffsetsPerTrigger and maxBytesPerTrigger exclude one another")
     return Options(
-        ledger=_where(given, "ledger", "sqlite:///path/to/ledger.db or dynamodb://table"),
-        objects=_where(given, "objects", "file:///path/to/objects or s3://bucket/prefix"),
+        ledger=given.ledger,
+        objects=given.objects,
         subscription=_subscription(given),
         starting=_starting(given) or Everywhere(LATEST if streaming else EARLIEST),
         ending=ending or Everywhere(LATEST),
@@ -163,16 +186,6 @@ def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     if with_headers and HEADERS not in wanted:
         wanted.append(HEADERS)
     return tuple(dict.fromkeys(wanted))
-
-
-def _where(given: Given, name: str, example: str) -> str:
-    url = given.text(name) or os.environ.get(ENVIRONMENT[name])
-    if not url:
-        raise BadOption(
-            f"the option {name!r} is needed, or {ENVIRONMENT[name]} in the environment: {example},"
-            " as `samsa up` says when it starts"
-        )
-    return url
 
 
 def _subscription(given: Given) -> Subscription:

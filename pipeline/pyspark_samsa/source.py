@@ -7,6 +7,9 @@ from .columns import spark_schema
 from .errors import BadOption
 from .options import read_columns, read_options
 from .reader import SamsaReader
+from .sink.options import read_sink_options
+from .sink.schema import written_columns
+from .sink.writer import SamsaStreamWriter, SamsaWriter, refuse_overwriting
 from .stream import SamsaStreamReader
 
 
@@ -27,6 +30,16 @@ class DefaultSource(DataSource):
     def streamReader(self, schema: StructType) -> SamsaStreamReader:
         self._check(schema)
         return SamsaStreamReader(read_options(self.options, streaming=True))
+
+    def writer(self, schema: StructType, overwrite: bool) -> SamsaWriter:
+        refuse_overwriting(overwrite)
+        options = read_sink_options(self.options, streaming=False)
+        return SamsaWriter(options, written_columns(schema, options))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> SamsaStreamWriter:
+        refuse_overwriting(overwrite)
+        options = read_sink_options(self.options, streaming=True)
+        return SamsaStreamWriter(options, written_columns(schema, options))
 
     def _check(self, schema: StructType) -> None:
         if schema.fieldNames() != self.schema().fieldNames():

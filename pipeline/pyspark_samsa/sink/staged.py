@@ -1,0 +1,33 @@
+"""What an executor tells the driver: where the batches are that it made."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pyspark.sql.datasource import WriterCommitMessage
+
+from pyspark_samsa.positions import TopicPartition
+
+from .turns import Turn
+
+
+class Piece(NamedTuple):
+    """Batches of one partition that lie behind one another in a staged object."""
+
+    topic: str
+    number: int
+    key: str
+    start: int
+    length: int
+    records: int
+    most: int
+    """The largest batch that the topic takes."""
+
+    @property
+    def where(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.number)
+
+
+@dataclass(frozen=True)
+class Staged(WriterCommitMessage):
+    turn: Turn
+    pieces: tuple[Piece, ...]
