@@ -59,23 +59,29 @@ def newest_by_key(  # noqa: C901
     try:
         for first in range(0, header.count, BITE):
             for _ in range(min(BITE, header.count - first)):
-                length = data[position]
-                position += 1
-                if length >= 0x80:
-                    length, position = _long(data, position - 1)
-                end = position + (length >> 1)
-                position += 1  # attributes, which nobody uses
-                while data[position] >= 0x80:
+                if (length := data[position]) < 0x80:
                     position += 1
-                delta = data[position + 1]
-                position += 2
-                if delta >= 0x80:
-                    delta, position = _long(data, position - 1)
+                elif (second := data[position + 1]) < 0x80:
+                    length += (second << 7) - 0x80
+                    position += 2
+                else:
+                    length, position = _long(data, position)
+                end = position + (length >> 1)
+                position += 2  # attributes, which nobody uses; and the time
+                while data[position - 1] >= 0x80:
+                    position += 1
+                if (delta := data[position]) < 0x80:
+                    position += 1
+                elif (second := data[position + 1]) < 0x80:
+                    delta += (second << 7) - 0x80
+                    position += 2
+                else:
+                    delta, position = _long(data, position)
                 delta >>= 1
-                size = data[position]
-                position += 1
-                if size >= 0x80:
-                    size, position = _long(data, position - 1)
+                if (size := data[position]) < 0x80:
+                    position += 1
+                else:
+                    size, position = _long(data, position)
                 key_end = position + (size >> 1)
                 if delta <= last or key_end >= end:
                     raise CorruptBatch("a record is not in its place")
@@ -106,22 +112,28 @@ def sift(  # noqa: C901, PLR0912
         for first in range(0, header.count, BITE):
             for _ in range(min(BITE, header.count - first)):
                 here = position
-                length = data[position]
-                position += 1
-                if length >= 0x80:
-                    length, position = _long(data, position - 1)
-                end = position + (length >> 1)
-                position += 1
-                while data[position] >= 0x80:
+                if (length := data[position]) < 0x80:
                     position += 1
-                delta = data[position + 1]
+                elif (second := data[position + 1]) < 0x80:
+                    length += (second << 7) - 0x80
+                    position += 2
+                else:
+                    length, position = _long(data, position)
+                end = position + (length >> 1)
                 position += 2
-                if delta >= 0x80:
-                    delta, position = _long(data, position - 1)
-                size = data[position]
-                position += 1
-                if size >= 0x80:
-                    size, position = _long(data, position - 1)
+                while data[position - 1] >= 0x80:
+                    position += 1
+                if (delta := data[position]) < 0x80:
+                    position += 1
+                elif (second := data[position + 1]) < 0x80:
+                    delta += (second << 7) - 0x80
+                    position += 2
+                else:
+                    delta, position = _long(data, position)
+                if (size := data[position]) < 0x80:
+                    position += 1
+                else:
+                    size, position = _long(data, position)
                 key_end = position + (size >> 1)
                 key = data[position:key_end]
                 if size > 2 * LONGEST_KEY:
@@ -148,29 +160,42 @@ def sift(  # noqa: C901, PLR0912
 
 def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sifted]:
     """The records at some offsets, in order, of a batch that has one at each of its offsets: only
-    their lengths have to be read."""
+    their lengths have to be read, up to the last of them."""
     runs: list[bytes] = []
-    position, start, at, tombstones = 0, 0, 0, 0
-    wanted = [*(offset - header.base_offset for offset in offsets), -1]
-    for first in range(0, header.count, BITE):
-        for delta in range(first, min(first + BITE, header.count)):
-            here = position
-            length = data[position]
-            position += 1
-            if length >= 0x80:
-                length, position = _long(data, position - 1)
-            position += length >> 1
-            if delta == wanted[at]:
-                at += 1
-                tombstones += _is_tombstone(data, here)
-            else:
-                if start < here:
-                    runs.append(data[start:here])
-                start = position
-        yield
+    position, start, tombstones, follows = 0, 0, 0, header.base_offset
+    pause = follows + BITE
+    for offset in offsets:
+        if offset > follows:
+            if start < position:
+                runs.append(data[start:position])
+            start = position = yield from _skip(data, position, offset - follows)
+        tombstones += _is_tombstone(data, position)
+        length, position = read_varint(data, position)
+        position += length
+        follows = offset + 1
+        if follows >= pause:
+            pause = follows + BITE
+            yield
     if start < position:
-        runs.append(data[start:])
-    return Sifted(runs, at, tombstones)
+        runs.append(data[start:position])
+    return Sifted(runs, len(offsets), tombstones)
+
+
+def _skip(data: bytes, position: int, count: int) -> Steps[int]:
+    """The position after so many records."""
+    for first in range(0, count, BITE):
+        for _ in range(min(BITE, count - first)):
+            length = data[position]
+            if length < 0x80:
+                position += 1 + (length >> 1)
+            elif (second := data[position + 1]) < 0x80:
+                position += 2 + (length >> 1 & 0x3F | second << 6)
+            else:
+                length, position = _long(data, position)
+                position += length >> 1
+        if first + BITE < count:
+            yield
+    return position
 
 
 def _is_tombstone(data: bytes, position: int) -> bool:
