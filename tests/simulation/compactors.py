@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Any
 
-from samsa.log.compact import CLEANED, Compacted
+from samsa.log.compact import Compacted
 from samsa.log.compact_batch import Sieve
 from samsa.log.compact_keys import BYTES_PER_KEY
 from samsa.log.compact_plan import Compaction
+from samsa.log.compact_progress import CLEANED
 from samsa.log.core import Log
 from samsa.ports import Extent, Missing, Partition
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from property.records.strategies import examples
 from unit.log.given import PARTITION, Given, a_log
 
-from samsa.log.compact import CLEANED, Compactor
+from samsa.log.compact import Compactor
 from samsa.log.compact_keys import BYTES_PER_KEY
 from samsa.log.compact_plan import Compaction
+from samsa.log.compact_progress import CLEANED
 from samsa.log.layout import Batch
 from samsa.log.stores import Limits
 from samsa.records import Codec, Record, build, headers, read_header, records

@@ -1,14 +1,15 @@
 """Compaction of a log in its stores: rounds, what ends them, and what others see."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 from unit.log.compacting import HOUR, TIME, all_records, keyed
 from unit.log.given import PARTITION, Given, a_log
 
-from samsa.log.compact import CLEANED, Compacted
+from samsa.log.compact import Compacted
 from samsa.log.compact_keys import BYTES_PER_KEY
 from samsa.log.compact_plan import Compaction
+from samsa.log.compact_progress import CLEANED, END
 from samsa.log.layout import Batch
 from samsa.log.segments import is_segment_key
 from samsa.ports import Buffer, Extent
@@ -94,7 +95,7 @@ async def test_only_what_changes_is_written_again():
     await put(given, (b"a", b"1"))
     await put(given, (b"b", b"1"))
     done = await compact(given)
-    assert done == Compacted(0, 0, finished=True)
+    assert done == Compacted(0, 0, finished=True, to=2)
     assert "replace_extents" not in given.ledger.calls
 
 
@@ -257,19 +258,97 @@ async def test_of_two_janitors_one_ends_its_round(monkeypatch):
     assert segments == [extent.key for extent in await given.ledger.extents(PARTITION, 0, 10)]
 
 
-async def test_a_round_that_runs_out_of_time_is_done_again(monkeypatch):
+def after(looks: int) -> Callable[[], bool]:
+    """Time that is up when it was looked at so often."""
+    left = iter([False] * looks)
+    return lambda: next(left, True)
+
+
+async def cut_off(given: Given, looks: int) -> Compacted:
+    given.clock.now += 1
+    done = await given.log.compactor.compact(PARTITION, EAGER, after(looks))
+    assert done is not None
+    assert not done.finished
+    return done
+
+
+@pytest.fixture
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("samsa.log.compact_plan.GROUP_EXTENTS", 2)
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_a_round_that_runs_out_of_time_goes_on_where_it_left_off():
     given = await a_changelog()
     for n in range(10):
         await put(given, (b"a", b"%d" % n))
-    given.clock.now += 1
-    looks = iter([False, False, True])
-    done = await given.log.compactor.compact(PARTITION, EAGER, lambda: next(looks))
-    assert not done.finished
+    assert (await cut_off(given, 5 + 2)).to == 4  # five looks while the keys are noted
     assert [record.value for record in await read_all(given)] == [b"%d" % n for n in range(4, 10)]
     assert await cleaned_to(given) == 0
+    swaps = given.ledger.calls["replace_extents"]
+    given = given.another()
     assert (await compact(given)).finished
+    assert given.ledger.calls["replace_extents"] == swaps + 3
     assert [record.value for record in await read_all(given)] == [b"9"]
+    assert await cleaned_to(given) == 10
+    assert await given.log.compactor.progress.at(PARTITION, 10) == 0
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_with_a_little_time_again_and_again_a_round_ends():
+    """However large the log: what is clean below is not read again."""
+    given = await a_changelog()
+    for n in range(40):
+        await put(given, (b"k%d" % n, b"%d" % n))
+    assert (await compact(given)).finished
+    for n in range(4):
+        await put(given, (b"k%d" % (9 * n), b"new"))
+    runs = 0
+    while await cleaned_to(given) < 44:
+        given.clock.now += 1
+        given = given.another()
+        reads = given.objects.calls["get"] + given.objects.calls["piece"]
+        await given.log.compactor.compact(PARTITION, EAGER, after(2 + 3))
+        assert given.objects.calls["get"] + given.objects.calls["piece"] <= reads + 12
+        runs += 1
+        assert runs < 20
+    assert runs > 3
+    assert len(await read_all(given)) == 40
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_a_round_to_another_end_does_not_go_on_where_one_left_off():
+    """Below its place lies what was replaced since."""
+    given = await a_changelog()
+    for n in range(10):
+        await put(given, (b"k%d" % n, b"old"))
+    await cut_off(given, 5 + 3)
+    await put(given, (b"k0", b"new"))
+    await given.ledger.move_cursor(PARTITION, END, 11)  # as a janitor says whose round has that end
+    assert (await compact(given)).finished
+    assert (await state_of(given))[b"k0"] == (10, b"new")
+    assert len(await read_all(given)) == 10
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_a_round_that_was_begun_is_due(monkeypatch):
+    given = await a_changelog()
+    for n in range(10):
+        await put(given, (b"a", b"%d" % n))
+    await cut_off(given, 5 + 2)
+    assert (await compact(given, EAGER._replace(dirty_ratio=1.0))).finished
+
+
+async def test_a_round_notes_no_more_than_can_be_read_in_a_while(monkeypatch):
+    monkeypatch.setattr("samsa.log.compact_plan.NOTED_BYTES", 1_000)
+    given = await a_changelog()
+    for n in range(10):
+        await put(given, (b"a", b"%d" % n * 300))
+    ends = []
+    while await compact(given):
+        ends.append(await cleaned_to(given))
+    assert ends == [3, 6, 9, 10]
+    assert [record.offset for record in await read_all(given)] == [9]
 
 
 async def test_what_retention_takes_meanwhile_ends_the_round(monkeypatch):

@@ -207,7 +207,9 @@ class Ledger(Protocol):
         """Where some work left off; 0 if it never began. A hint: nothing depends on it."""
         ...
 
-    async def move_cursor(self, partition: Partition, name: str, value: int) -> None: ...
+    async def move_cursor(self, partition: Partition, name: str, value: int) -> None:
+        """To 0: nothing is left of it."""
+        ...
 
     async def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
         """Up to `limit` extents in order, from the first that ends after `offset`."""

@@ -206,8 +206,11 @@ class SwapCalls(ExtentCalls):
 
     @counted
     async def move_cursor(self, partition: Partition, name: str, value: int) -> None:
-        item = {**cursor_key(partition, name), "value": number(value)}
-        await self.table.call("put_item", Item=item)
+        key = cursor_key(partition, name)
+        if value == 0:
+            await self.table.call("delete_item", Key=key)
+        else:
+            await self.table.call("put_item", Item={**key, "value": number(value)})
 
 
 def _neighbours(extents: Sequence[Extent], offset: int, below: int) -> list[Extent]:

@@ -109,6 +109,12 @@ class SwapCalls(Database):
 
     @store_call
     def move_cursor(self, partition: Partition, name: str, value: int) -> None:
+        if value == 0:
+            self._db.execute(
+                "DELETE FROM cursors WHERE topic=? AND partition=? AND name=?",
+                (partition.topic_id.bytes, partition.number, name),
+            )
+            return
         self._db.execute(
             "INSERT OR REPLACE INTO cursors VALUES (?,?,?,?)",
             (partition.topic_id.bytes, partition.number, name, value),

@@ -8,7 +8,9 @@ end of what was noted are clean, that end is remembered.
 A crash after any step leaves a log in which every key still has its newest record, and a round that
 starts again: groups that were cleaned do not change twice. A swap that finds the index different
 (a merge, retention, another janitor) ends the round: going on would let the time of tombstones run
-while something older may still lie below them.
+while something older may still lie below them. Whoever ends a round early, for that or because the
+time is up, leaves word of how far it came, and the next goes on there: it notes the same keys again,
+and no more of the log at once than can be read in a fraction of the time that a function has.
 """
 
 import asyncio
@@ -23,6 +25,7 @@ from samsa.records.spans import Steps
 from .compact_batch import Sieve
 from .compact_keys import KeyMap
 from .compact_plan import NEVER_MS, Compaction, Survey, groups
+from .compact_progress import Progress
 from .compact_slice import Cleaned, clean_all
 from .extents import Range, cut, describe, join
 from .producers import ProducerState
@@ -31,8 +34,6 @@ from .segments import segment_key
 from .stores import Stores
 
 T = TypeVar("T")
-CLEANED = "compacted"
-"""The cursor: everything below it was cleaned against every key below it."""
 PAGE = 1_000
 PIECE_BYTES = 4 * 1024 * 1024
 
@@ -44,6 +45,8 @@ class Compacted(NamedTuple):
     after: int
     finished: bool
     """False: somebody else changed the index meanwhile, or time was up."""
+    to: int = 0
+    """Up to where the log is clean of what the round noted."""
 
 
 class Runs(Protocol):
@@ -66,6 +69,7 @@ class Compactor:
     def __init__(self, stores: Stores, reader: Reader) -> None:
         self._stores = stores
         self._reader = reader
+        self.progress = Progress(stores.ledger)
         self.run: Runs = in_the_loop
 
     async def compact(
@@ -74,10 +78,9 @@ class Compactor:
         rules: Compaction,
         out_of_time: Callable[[], bool] = lambda: False,
     ) -> Compacted | None:
-        """One round, if it is due: None if it is not. A round that runs out of time begins again
-        the next time, with what it has cleaned already cleaned."""
+        """One round, or what is left of one, if it is due: None if it is not."""
         head = await self._reader.head(partition)
-        cleaned = await self._stores.ledger.cursor(partition, CLEANED)
+        cleaned = await self.progress.cleaned(partition)
         if head.visible_end <= max(cleaned, head.log_start):
             return None
         try:
@@ -98,15 +101,22 @@ class Compactor:
         async for extent in self._extents(partition, head.log_start, head.visible_end):
             if not found.add(extent):
                 break
-        if not found.is_due(await self._waiting_since(found)):
+        begun = await self.progress.end(partition)
+        goes_on = found.start < begun <= found.end
+        if not goes_on and not found.is_due(await self._waiting_since(found)):
             return None
-        keys = await self._note_keys(partition, found.start, found.end)
+        end = begun if goes_on else found.reach
+        keys = await self._note_keys(partition, found.start, end, out_of_time)
         asked_for = await self._asked_for(partition, found.now_ms)
         sieve = keys.sieve(found.now_ms, rules.tombstones_ms, asked_for)
-        log = self._groups(partition, head.log_start, keys.end, rules.span_ms)
+        left_at = await self.progress.at(partition, keys.end)
+        start = max(head.log_start, left_at)
+        log = self._groups(partition, start, keys.end, rules.span_ms)
         done = await self._clean(partition, log, sieve, out_of_time)
         if done.finished:
-            await self._stores.ledger.move_cursor(partition, CLEANED, keys.end)
+            await self.progress.finish(partition, keys.end, left_at > 0)
+        elif done.to > start:
+            await self.progress.leave(partition, keys.end, done.to)
         return done
 
     async def _extents(self, partition: Partition, start: int, end: int) -> AsyncIterator[Extent]:
@@ -131,11 +141,13 @@ class Compactor:
         first = read_header(await self._stores.objects.get(key, start, HEADER_SIZE))
         return first.base_timestamp if first.base_timestamp >= 0 else found.oldest.stored_at
 
-    async def _note_keys(self, partition: Partition, start: int, end: int) -> KeyMap:
+    async def _note_keys(
+        self, partition: Partition, start: int, end: int, out_of_time: Callable[[], bool]
+    ) -> KeyMap:
         keys = KeyMap(self._stores.limits.key_map_bytes, start)
         async for group in self._groups(partition, start, end):
             await self.run(keys.add(_buffers(await self._load(group)), end))
-            if keys.full:
+            if keys.full or out_of_time():
                 break
         return keys
 
@@ -155,19 +167,19 @@ class Compactor:
         sieve: Sieve,
         out_of_time: Callable[[], bool],
     ) -> Compacted:
-        before = after = 0
+        before = after = to = 0
         async for group in log:
             if out_of_time():
-                return Compacted(before, after, finished=False)
+                return Compacted(before, after, False, to)
             cleaned = await self.run(clean_all(_buffers(await self._load(group)), sieve))
-            if not cleaned.changed:
-                continue
-            new = await self._replace(partition, group, cleaned)
-            if new is None:
-                return Compacted(before, after, finished=False)
-            before += sum(extent.size for extent in group)
-            after += new.size
-        return Compacted(before, after, finished=True)
+            if cleaned.changed:
+                new = await self._replace(partition, group, cleaned)
+                if new is None:
+                    return Compacted(before, after, False, to)
+                before += sum(extent.size for extent in group)
+                after += new.size
+            to = group[-1].end
+        return Compacted(before, after, True, to)
 
     async def _replace(
         self, partition: Partition, group: Sequence[Extent], cleaned: Cleaned

@@ -18,6 +18,8 @@ NEVER_MS = 2**63 - 1
 GROUP_BYTES = 32 * 1024 * 1024
 GROUP_EXTENTS = 64
 """A swap is one transaction, and DynamoDB's have a hundred items."""
+NOTED_BYTES = 2 * 1024 * 1024 * 1024
+"""What one round reads for its keys: minutes, even where a function has a third of a core."""
 
 
 class Compaction(NamedTuple):
@@ -41,6 +43,8 @@ class Survey:
     rules: Compaction
     end: int = 0
     """Where the newest end begins, which is left alone."""
+    reach: int = 0
+    """Up to where one round notes the keys of what is not clean."""
     clean_bytes: int = 0
     dirty_bytes: int = 0
     oldest: Extent | None = None
@@ -52,6 +56,8 @@ class Survey:
             if _is_young(extent, self.now_ms, self.rules):
                 return False
             self.oldest = self.oldest or extent
+        if self.dirty_bytes < NOTED_BYTES:
+            self.reach = extent.end
         # One that was merged since may be clean in part.
         unclean = min(max(extent.end - self.cleaned, 0), extent.offsets)
         dirty = extent.size * unclean // extent.offsets
