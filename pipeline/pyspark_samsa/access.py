@@ -87,6 +87,7 @@ async def opened_to_write(
 ) -> AsyncIterator[tuple[Stores, Log]]:
     """On one machine, whoever is alone with the ledger lets us in, and shares it from then on."""
     check_objects(objects_url)
+    _check_ledger(ledger_url)
     wakeups = LocalWakeups()
     with named_errors(ledger_url):
         async with opening.opened(ledger_url, objects_url, wakeups, limits) as everything:
@@ -108,6 +109,13 @@ def named_errors(ledger_url: str) -> Iterator[None]:
         raise BadOption(f"ledger: {error}") from None
     except Unavailable as error:
         raise SamsaError(f"the log of {ledger_url} cannot be read: {error}") from error
+
+
+def _check_ledger(url: str) -> None:
+    """Before one is made where somebody mistyped its name."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite" and not os.path.isfile(parts.path):
+        raise SamsaError(f"there is no ledger {parts.path}; `samsa up` says where its ledger is")
 
 
 def check_objects(url: str) -> None:

@@ -7,13 +7,14 @@ a plan, and finds afterwards that its turn is done, was late: there is nothing t
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from pyspark_samsa.access import opened_to_write
 from pyspark_samsa.errors import BadRows, SamsaError
 from pyspark_samsa.positions import TopicPartition
 from samsa.log.core import Log
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Missing, Partition, Topic
+from samsa.ports import Buffer, Missing, Partition, Topic, Unavailable
 
 from .options import SinkOptions
 from .plan import Producer, Producers, read_done, read_plan, write_done, write_plan
@@ -39,14 +40,16 @@ async def commit(options: SinkOptions, turn: Turn, pieces: Sequence[Piece]) -> N
             await committing.commit_once(pieces)
         else:
             await committing.publish(pieces, {})
-            await committing.delete([piece.key for piece in pieces])
+            await committing.delete_all()
 
 
 async def abort(options: SinkOptions, turn: Turn, pieces: Sequence[Piece]) -> None:
     """Delete what was staged, unless a plan says that it belongs to the turn."""
     async with opened_to_write(options.ledger, options.objects, Limits()) as (stores, log):
         committing = Committing(stores, log, turn)
-        if not (turn.can_come_again and await committing.has_plan()):
+        if not turn.can_come_again:
+            await committing.delete_all()
+        elif not await committing.has_plan():
             await committing.delete([piece.key for piece in pieces])
 
 
@@ -57,29 +60,35 @@ class Committing:
         self._turn = turn
 
     async def commit_once(self, pieces: Sequence[Piece]) -> None:
-        objects, key = self._stores.objects, self._turn.key(PLAN)
-        if pieces and not await self._put(key, write_plan(pieces)):
+        if pieces and not await self._put(self._turn.key(PLAN), write_plan(pieces)):
             pieces = ()
         left = await self._left()
-        planned = any(one.key == key for one in left)
-        try:
-            if not _is_done(left, self._turn) and planned:
-                pieces = pieces or read_plan(await objects.get(key))
-                producers = await self._producers(left)
-                producers |= await self.publish(pieces, producers)
-                await self._put(self._turn.key(DONE), write_done(producers))
-        except Missing as missing:
-            left = await self._left()
-            if not _is_done(left, self._turn):
-                raise SamsaError(
-                    f"{missing} was staged for turn {self._turn.number} of"
-                    f" {self._turn.writer!r}, and is gone: what it held is lost"
-                ) from None
+        if not _is_done(left, self._turn):
+            if not _has_plan(left, self._turn):
+                return  # an empty turn
+            await self._finish(pieces, left)
         await self.delete(one.key for one in left if _is_litter(one, self._turn))
 
+    async def _finish(self, pieces: Sequence[Piece], left: list[Left]) -> None:
+        try:
+            pieces = pieces or read_plan(await self._get(self._turn.key(PLAN)))
+            producers = await self._producers(left)
+            producers |= await self.publish(pieces, producers)
+        except Missing as missing:
+            if _is_done(await self._left(), self._turn):
+                return  # somebody beside us was faster, and has cleaned up
+            raise SamsaError(
+                f"{missing} was staged for turn {self._turn.number} of {self._turn.writer!r},"
+                " and is gone: what it held is lost"
+            ) from None
+        await self._put(self._turn.key(DONE), write_done(producers))
+
+    async def delete_all(self) -> None:
+        """Of a turn that nobody else knows of: also what failed tasks have left."""
+        await self.delete([one.key for one in await self._left()])
+
     async def has_plan(self) -> bool:
-        key = self._turn.key(PLAN)
-        return any(one.key == key for one in await self._left())
+        return _has_plan(await self._left(), self._turn)
 
     async def publish(self, pieces: Iterable[Piece], producers: Producers) -> Producers:
         """The producers as they are afterwards."""
@@ -97,7 +106,12 @@ class Committing:
             async with limit:
                 return name, await publisher.publish(producers.get(name))
 
-        return dict(await asyncio.gather(*map(publish, shares)))
+        # To the end, whatever becomes of one of them: it is less to do when somebody comes again.
+        outcomes = await asyncio.gather(*map(publish, shares), return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return dict(outcome for outcome in outcomes if not isinstance(outcome, BaseException))
 
     async def _topics(self, places: Iterable[TopicPartition]) -> dict[str, Topic]:
         """By name: one that was deleted and made again since is as good."""
@@ -116,20 +130,32 @@ class Committing:
         done = [one for one in left if one.kind == DONE]
         if not done:
             return {}
-        return read_done(await self._stores.objects.get(done[-1].key))
+        return read_done(await self._get(done[-1].key))
 
     async def _left(self) -> list[Left]:
         """By all turns of this writer, in order."""
+        return await self._stores.insist(self._look)
+
+    async def _look(self) -> list[Left]:
         found = self._stores.objects.list(self._turn.folder)
         return [left_by(self._turn, key) async for key in found]
+
+    async def _get(self, key: str) -> Buffer:
+        return await self._stores.insist(self._stores.objects.get, key)
 
     async def _put(self, key: str, data: bytes) -> bool:
         return await self._stores.insist(self._stores.objects.put_if_absent, key, [data])
 
     async def delete(self, keys: Iterable[str]) -> None:
+        """What cannot be deleted now is found by the next turn, or by the janitor."""
         every = list(dict.fromkeys(keys))
         for start in range(0, len(every), DELETED_AT_ONCE):
-            await self._stores.objects.delete(every[start : start + DELETED_AT_ONCE])
+            with suppress(Unavailable):
+                await self._stores.objects.delete(every[start : start + DELETED_AT_ONCE])
+
+
+def _has_plan(left: list[Left], turn: Turn) -> bool:
+    return any(one.kind == PLAN and one.number == turn.number for one in left)
 
 
 def _is_done(left: list[Left], turn: Turn) -> bool:

@@ -7,8 +7,11 @@ from pyspark_samsa.errors import BadOption
 from pyspark_samsa.options import ENVIRONMENT, Given
 from samsa.records import Codec
 
+from .turns import Turn
+
 COMPRESSION = "kafka.compression.type"
 APP, VERSION = "txnAppId", "txnVersion"
+LONGEST_APP = 80
 KNOWN = (*ENVIRONMENT, "topic", "includeTimestamp", COMPRESSION, APP, VERSION)
 NOT_OURS = ("kafka.", "checkpointlocation", "queryname", "path", "includeheaders")
 """How options begin that are for Spark, or for a producer that is not there."""
@@ -24,9 +27,8 @@ class SinkOptions:
     codec: Codec
     keeps_time: bool
     """Whether records have the time of the column `timestamp`, and not that of their writing."""
-    app: str | None
-    """Who writes, and then which of its writes it is: one that was written is not written again."""
-    version: int | None
+    turn: Turn | None
+    """Which write of which application a job is, if it says so: it is not written twice."""
 
 
 def read_sink_options(options: Mapping[str, str], streaming: bool) -> SinkOptions:
@@ -37,21 +39,20 @@ def read_sink_options(options: Mapping[str, str], streaming: bool) -> SinkOption
         topic=given.text("topic"),
         codec=Codec[given.choice(COMPRESSION, CODECS).upper()],
         keeps_time=given.choice("includeTimestamp", ("false", "true")) == "true",
-        app=given.text(APP) or None,
-        version=_version(given, streaming),
+        turn=_write_of(given, streaming),
     )
 
 
-def _version(given: Given, streaming: bool) -> int | None:
-    app, text = given.text(APP), given.text(VERSION)
+def _write_of(given: Given, streaming: bool) -> Turn | None:
+    app, version = given.text(APP), given.text(VERSION)
+    if app is None and version is None:
+        return None
     if streaming:
-        if text is not None:
-            raise BadOption(f"{VERSION}: a stream numbers its batches itself")
-        return None
-    if (app is None) != (text is None):
+        raise BadOption(f"{APP} and {VERSION} are for batches: a stream numbers its own")
+    if app is None or version is None:
         raise BadOption(f"{APP} and {VERSION} go together: who writes, and which write it is")
-    if text is None:
-        return None
-    if not text.isdigit():
-        raise BadOption(f"{VERSION}: {text!r} is no whole number from 0 on")
-    return int(text)
+    if not 0 < len(app.encode()) <= LONGEST_APP:
+        raise BadOption(f"{APP}: a name has between 1 and {LONGEST_APP} bytes")
+    if not version.isdecimal() or int(version) >= 1 << 63:
+        raise BadOption(f"{VERSION}: {version!r} is no whole number from 0 on")
+    return Turn(app, int(version))

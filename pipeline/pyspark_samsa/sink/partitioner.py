@@ -48,10 +48,11 @@ class Sticking:
         self._first = first
         self._bytes = 0
 
-    def numbers(self, sizes: Numbers, partitions: int) -> Numbers:
+    def numbers(self, sizes: Numbers) -> Numbers:
+        """To be divided by how many partitions there are."""
         passed = self._bytes + np.cumsum(sizes)
         self._bytes = int(passed[-1]) if len(passed) else self._bytes
-        numbers: Numbers = (self._first + (passed - sizes) // STICK_BYTES) % partitions
+        numbers: Numbers = self._first + (passed - sizes) // STICK_BYTES
         return numbers
 
 

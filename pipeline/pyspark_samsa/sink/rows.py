@@ -14,8 +14,8 @@ from .options import SinkOptions
 from .partitioner import Numbers, Sticking, by_key, sizes
 from .topics import Target, Targets
 
-ROWS = 1_000
-"""Made to Python objects at a time."""
+ROWS, BYTES = 1_000, 8 * 1024 * 1024
+"""Made to Python objects at a time, about."""
 
 
 class Row(NamedTuple):
@@ -38,8 +38,9 @@ class Rows:
 
     def of(self, batch: pa.RecordBatch, now_ms: int) -> Iterator[Row]:
         """Raises BadRows, UnknownTopic."""
-        for start in range(0, batch.num_rows, ROWS):
-            yield from self._some(batch.slice(start, ROWS), now_ms)
+        step = max(1, min(ROWS, batch.num_rows * BYTES // (batch.nbytes + 1)))
+        for start in range(0, batch.num_rows, step):
+            yield from self._some(batch.slice(start, step), now_ms)
 
     def _some(self, batch: pa.RecordBatch, now_ms: int) -> Iterator[Row]:
         size = batch.num_rows
@@ -75,8 +76,7 @@ class Rows:
         keyless = np.flatnonzero(np.asarray(keys.is_null()))
         if len(keyless):
             some = sizes(values)[keyless]
-            # Counted for all topics together: where there are several, each has its share of it.
-            numbers[keyless] = self._sticking.numbers(some, 1 << 62) % partitions[keyless]
+            numbers[keyless] = self._sticking.numbers(some) % partitions[keyless]
         found: list[int] = numbers.tolist()
         if chosen is None:
             return found

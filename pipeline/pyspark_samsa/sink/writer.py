@@ -37,10 +37,7 @@ class SamsaWriter(DataSourceArrowWriter):
     def __init__(self, options: SinkOptions, columns: tuple[str, ...]) -> None:
         self._options = options
         self._columns = columns
-        if options.app is not None and options.version is not None:
-            self._turn = Turn(options.app, options.version)
-        else:
-            self._turn = Turn(fresh_words()(), 0, can_come_again=False)
+        self._turn = options.turn or Turn(fresh_words()(), 0, can_come_again=False)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         return stage(self._options, self._columns, self._turn, iterator)
@@ -68,7 +65,7 @@ class SamsaStreamWriter(DataSourceStreamArrowWriter):
         batch = context and context.getLocalProperty(BATCH)
         if not query or not batch:
             raise SamsaError("Spark does not say which query this is, and which batch")
-        return Turn(self._options.app or query, int(batch))
+        return Turn(query, int(batch))
 
     def commit(self, messages: Messages, batchId: int) -> None:
         turn = _turn_of(messages)
