@@ -16,12 +16,17 @@ from samsa.envelope import (
     Range,
     Reference,
     Reply,
+    Request,
     Ticket,
     Upload,
+    apart,
     encode,
     fits,
+    joined,
 )
-from samsa.wire.apis import ApiKey
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import ErrorCode as KafkaError
+from samsa.wire.frame import read_response
 
 MEGABYTE = 1_000_000
 
@@ -118,6 +123,72 @@ def test_an_old_client_gets_its_converted_records_from_the_spill(cluster: Cluste
     assert len(gathered(answer)) > MEGABYTE
     (one,) = row_of(ApiKey.FETCH, 2, answer).responses[0].partitions
     assert len(one.records) > MEGABYTE
+
+
+def several(*values: bytes) -> bytes:
+    rows = [produce_row(TOPIC, batch(value)) for value in values]
+    return b"".join(joined(tuple(frame_of(ApiKey.PRODUCE, PRODUCE, row) for row in rows)))
+
+
+def offsets_in(frames: bytes) -> list[int]:
+    found = [read_response(APIS[ApiKey.PRODUCE], PRODUCE, each)[1] for each in apart(frames)]
+    return [offset_in(row) for row in found]
+
+
+def test_produces_that_come_together_share_a_slot_in_their_order(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    values = [bytes([number]) * (MEGABYTE // 2) for number in range(4)]
+    frames = several(*values)
+    digest = sha256(frames).hexdigest()
+    ticket = client.say(Upload(1, len(frames), digest))
+    assert isinstance(ticket, Ticket)
+    put(ticket, frames)
+    objects = cluster.first._parts.objects
+    before = objects.calls["put"]
+    answer = client.say(Reference(1, ticket.key, len(frames), digest, several=True))
+    assert isinstance(answer, Reply)
+    assert (answer.several, offsets_in(bytes(answer.frame))) == (True, [0, 1, 2, 3])
+    assert objects.calls["put"] == before + 1
+    assert read(client) == values
+
+
+def test_one_bad_batch_among_several_spoils_only_itself(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    good = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"value")))
+    bad = good.replace(b"value", b"valve")
+    answer = client.say(Request(1, b"".join(joined((good, bad, good))), several=True))
+    assert isinstance(answer, Reply)
+    rows = [read_response(APIS[ApiKey.PRODUCE], PRODUCE, each)[1] for each in apart(answer.frame)]
+    entries = [row.responses[0].partition_responses[0] for row in rows]
+    assert [each.error_code for each in entries] == [0, KafkaError.CORRUPT_MESSAGE, 0]
+    assert [each.base_offset for each in entries] == [0, -1, 1]
+
+
+def test_what_stands_before_a_request_that_cannot_be_read_is_seen_through(cluster: Cluster):
+    client = cluster.client()
+    create(client)
+    good = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"value")))
+    answer = client.say(Request(1, b"".join(joined((good, good[:-20]))), several=True))
+    assert isinstance(answer, Error)
+    assert answer.code == ErrorCode.CLOSE
+    assert read(client) == [b"value"]
+
+
+@pytest.mark.parametrize("what", ["a fetch", "half a frame"])
+def test_what_cannot_come_together_is_refused_and_nothing_is_stored(cluster: Cluster, what: str):
+    client = cluster.client()
+    create(client)
+    frames = several(b"value", b"value")
+    if what == "a fetch":
+        frames += b"".join(joined((frame_of(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0)),)))
+    else:
+        frames = frames[:-1]
+    answer = client.say(Request(1, frames, several=True))
+    assert isinstance(answer, Error)
+    assert answer.code == ErrorCode.CLOSE
+    assert read(client) == []
 
 
 def test_a_reference_may_come_again(cluster: Cluster):

@@ -33,6 +33,7 @@ from samsa.envelope import (
     Ticket,
     Upload,
     Wake,
+    apart,
 )
 from samsa.handlers.broker import HANDLERS, Broker, Context, Held, Later
 from samsa.handlers.dispatch import answer, encode
@@ -117,9 +118,11 @@ class FakeFunction:
         if isinstance(message, Reference):
             frame = self.store.objects[message.key]
             assert hashlib.sha256(frame).hexdigest() == message.sha256
-            message = Request(message.seq, frame, message.waited_ms)
+            message = Request(message.seq, frame, message.waited_ms, message.several)
         assert isinstance(message, Request)
         try:
+            if message.several:
+                return await self.several(message, caller)
             return await self.answer(message, caller)
         except DecodeError as error:
             return Error(message.seq, ErrorCode.CLOSE, str(error))
@@ -131,6 +134,13 @@ class FakeFunction:
         if request.api_key in WAITS:
             return await self.join(message, request, caller)
         return self.reply(message.seq, await self.segments(request, caller))
+
+    async def several(self, message: Request, caller: Caller) -> Message:
+        requests = [read_request(each) for each in apart(bytearray(message.frame))]
+        assert {each.api_key for each in requests} == {ApiKey.PRODUCE}
+        found = [await self.segments(each, caller) for each in requests]
+        frame = b"".join(segment for segments in found for segment in segments)
+        return Reply(message.seq, frame, several=True)
 
     async def segments(self, request: KafkaRequest, caller: Caller) -> list[Any]:
         host = f"/{caller.greeting.client}"

@@ -82,41 +82,97 @@ def test_a_plain_batch_that_was_uploaded_and_whose_reference_is_lost_is_the_clie
     assert peer.is_closed()
 
 
-def two_large_produces(peer) -> list[int]:
-    """Sent one behind the other; the offsets that they got."""
+def large_produces(peer, *values: bytes) -> list[int]:
+    """Of a megabyte each, sent one behind the other; the offsets that they got."""
     frames = [
         peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value * MB)))
-        for value in (b"1", b"2")
+        for value in values
     ]
     sender = threading.Thread(target=lambda: peer.say(b"".join(frames)))
     sender.start()
     answers = [peer.answer() for _ in frames]
     sender.join()
     found = [answer.responses[0].partition_responses[0] for answer in answers]
-    assert [each.error_code for each in found] == [0, 0]
+    assert [each.error_code for each in found] == [0] * len(values)
     return [each.base_offset for each in found]
 
 
-def test_the_next_large_request_travels_while_this_one_is_answered(connect, gateway):
+@pytest.fixture
+def pipelining(connect, gateway) -> Peer:
     peer = connect()
     create(peer, TOPIC, max_message_bytes=str(10 * MB))
-    gateway.function.store.delay_s = 0.3  # so that the second is here before the first is stored
-    assert two_large_produces(peer) == [0, 1]
-    said = [type(each) for each in gateway.messages if isinstance(each, Upload | Reference)]
-    assert said == [Upload, Upload, Reference, Reference]
+    gateway.function.store.delay_s = 0.3  # so that the others are here before the first is stored
+    return peer
+
+
+def said(gateway) -> list[type]:
+    return [type(each) for each in gateway.messages if isinstance(each, Upload | Reference)]
+
+
+def test_the_next_large_request_travels_while_this_one_is_answered(pipelining, gateway):
+    assert large_produces(pipelining, b"1", b"2") == [0, 1]
+    assert said(gateway) == [Upload, Upload, Reference, Reference]
     assert len(gateway.function.store.puts) == 2
 
 
-def test_an_upload_that_failed_ahead_of_its_turn_is_made_again(connect, gateway):
-    peer = connect()
-    create(peer, TOPIC, max_message_bytes=str(10 * MB))
-    store = gateway.function.store
-    store.delay_s = 0.3
-    store.failures += [0, 403]
-    assert two_large_produces(peer) == [0, 1]
-    said = [type(each) for each in gateway.messages if isinstance(each, Upload | Reference)]
-    assert said.count(Upload) == 3
-    assert said.count(Reference) == 2
+def test_large_produces_that_wait_travel_together_and_keep_their_order(pipelining, gateway):
+    assert large_produces(pipelining, b"1", b"2", b"3", b"4") == [0, 1, 2, 3]
+    first, others = gateway.requests()[-2:]
+    assert (first.several, others.several) == (False, True)
+    assert others.size > 3 * MB
+    assert said(gateway) == [Upload, Upload, Reference, Reference]
+    stored = [value[:1] for value in values(everything(pipelining, TOPIC))]
+    assert stored == [b"1", b"2", b"3", b"4"]
+
+
+def test_an_upload_that_failed_ahead_of_its_turn_is_made_again(pipelining, gateway):
+    gateway.function.store.failures += [0, 403]
+    assert large_produces(pipelining, b"1", b"2", b"3") == [0, 1, 2]
+    assert said(gateway).count(Upload) == 3
+    assert said(gateway).count(Reference) == 2
+
+
+def numbered(peer, sequence: int, **more: int) -> bytes:
+    data = batch(b"%d" % sequence, producer_epoch=0, base_sequence=sequence, **more)
+    return peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, data))
+
+
+def four_at_once(peer) -> list[tuple[int, int]]:
+    """Of an idempotent producer, in one packet; what became of each."""
+    peer.say(b"".join(numbered(peer, n, producer_id=7) for n in range(4)))
+    answers = [peer.answer().responses[0].partition_responses[0] for _ in range(4)]
+    return [(each.error_code, each.base_offset) for each in answers]
+
+
+def test_small_produces_that_came_together_share_a_message(peer, gateway):
+    before = len(gateway.requests())
+    assert four_at_once(peer) == [(0, 0), (0, 1), (0, 2), (0, 3)]
+    assert [each.several for each in gateway.requests()[before:]] == [True]
+
+
+def test_idempotent_produces_that_were_lost_together_are_repeated_together(peer, gateway):
+    before = len(gateway.requests())
+    gateway.faults += [Fault.DIES]
+    assert four_at_once(peer) == [(0, 0), (0, 1), (0, 2), (0, 3)]
+    assert [each.several for each in gateway.requests()[before:]] == [True, True]
+    assert values(everything(peer, TOPIC)) == [b"0", b"1", b"2", b"3"]
+
+
+def test_if_one_of_several_must_not_be_repeated_none_is(peer, gateway):
+    before = len(gateway.requests())
+    gateway.faults += [Fault.DIES]
+    plain = peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"plain")))
+    peer.say(numbered(peer, 0, producer_id=7) + plain)
+    assert peer.is_closed()
+    assert [each.several for each in gateway.requests()[before:]] == [True]
+
+
+def test_produces_that_want_no_answer_get_none_beside_others_that_do(peer):
+    silent = peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"silent"), acks=0))
+    peer._asked.pop()
+    peer.say(silent + numbered(peer, 0, producer_id=7))
+    assert peer.answer().responses[0].partition_responses[0].base_offset == 1
+    assert values(everything(peer, TOPIC)) == [b"silent", b"0"]
 
 
 def test_a_large_answer_is_fetched_in_parallel_and_comes_in_order(connect, gateway):

@@ -29,14 +29,14 @@ PIECES = st.binary(max_size=40) | st.builds(Range, st.sampled_from(["u", "v", "w
 HEADERS = st.dictionaries(WORDS, WORDS, max_size=3).map(lambda found: tuple(found.items()))
 
 MESSAGES = st.one_of(
-    st.builds(Request, SEQ, FRAMES, MS),
-    st.builds(Reply, SEQ, FRAMES),
+    st.builds(Request, SEQ, FRAMES, MS, st.booleans()),
+    st.builds(Reply, SEQ, FRAMES, st.booleans()),
     st.builds(Parked, SEQ, MS, NAMES, FRAMES, MS),
     st.builds(Wake, NAMES),
     st.builds(Upload, SEQ, SEQ, WORDS),
     st.builds(Ticket, SEQ, WORDS, WORDS, HEADERS),
-    st.builds(Reference, SEQ, WORDS, SEQ, WORDS, MS),
-    st.builds(Gather, SEQ, st.lists(PIECES, max_size=6).map(tuple)),
+    st.builds(Reference, SEQ, WORDS, SEQ, WORDS, MS, st.booleans()),
+    st.builds(Gather, SEQ, st.lists(PIECES, max_size=6).map(tuple), st.booleans()),
     st.just(Ping()),
     st.builds(Error, SEQ, st.sampled_from(list(ErrorCode)), WORDS),
     st.builds(Failure, WORDS, WORDS),

@@ -30,6 +30,12 @@ WRITTEN = {
     "1 request 17\nAAECAw==": Request(17, b"\0\1\2\3"),
     '1 request 17 {"waited":480}\nAAECAw==': Request(17, b"\0\1\2\3", 480),
     "1 reply 17": Reply(17),
+    '1 request 17 {"several":true}\nAAECAw==': Request(17, b"\0\1\2\3", several=True),
+    '1 reply 17 {"several":true}\nAAECAw==': Reply(17, b"\0\1\2\3", several=True),
+    '1 reference 18 {"key":"k","size":9,"sha256":"ab","several":true}': Reference(
+        18, "k", 9, "ab", several=True
+    ),
+    '1 gather 19 {"urls":[],"pieces":["AA=="],"several":true}': Gather(19, (b"\0",), several=True),
     '1 parked 17 {"wait":500,"good":30000,"watches":["p/0"]}\nAAAAAQ==': Parked(
         17, 500, ("p/0",), b"\0\0\0\1", 30_000
     ),
@@ -81,6 +87,7 @@ def test_members_that_are_not_known_are_ignored():
         "1 request 17 []\nAA==",
         '1 request 17 {"waited":true}\nAA==',
         '1 request 17 {"waited":1.5}\nAA==',
+        '1 request 17 {"several":1}\nAA==',
         "1 parked 17",
         '1 parked 17 {"wait":1,"watches":"abc"}',
         '1 gather 1 {"urls":["u"],"pieces":[[1,0,1]]}',

@@ -23,6 +23,7 @@ from samsa.envelope.messages import (
     Upload,
     Wake,
 )
+from samsa.envelope.several import apart, joined
 from samsa.envelope.sizes import (
     LARGEST_INLINE,
     MAX_MESSAGE,
@@ -55,11 +56,13 @@ __all__ = [
     "Ticket",
     "Upload",
     "Wake",
+    "apart",
     "base64_size",
     "decode",
     "encode",
     "fits",
     "greeting_query",
+    "joined",
     "parts",
     "read_greeting",
 ]

@@ -32,7 +32,8 @@ class Parts(NamedTuple):
 
 
 def _request(found: Parts) -> Request:
-    return Request(found.seq, found.frame, natural(found.more.get("waited", 0)))
+    more = found.more
+    return Request(found.seq, found.frame, natural(more.get("waited", 0)), _several(more))
 
 
 def _parked(found: Parts) -> Parked:
@@ -70,6 +71,7 @@ def _reference(found: Parts) -> Reference:
         natural(more.get("size")),
         text(more.get("sha256")),
         natural(more.get("waited", 0)),
+        _several(more),
     )
 
 
@@ -82,14 +84,14 @@ def _write_gather(message: Gather) -> Parts:
             pieces.append([urls.setdefault(piece.url, len(urls)), piece.start, piece.length])
         else:
             pieces.append(to_base64(piece))
-    return Parts("gather", message.seq, {"urls": list(urls), "pieces": pieces})
+    more = {"urls": list(urls), "pieces": pieces, **_if_several(message)}
+    return Parts("gather", message.seq, more)
 
 
 def _gather(found: Parts) -> Gather:
     urls = texts(found.more.get("urls", []))
-    return Gather(
-        found.seq, tuple(_piece(each, urls) for each in list_of(found.more.get("pieces")))
-    )
+    pieces = tuple(_piece(each, urls) for each in list_of(found.more.get("pieces")))
+    return Gather(found.seq, pieces, _several(found.more))
 
 
 def _piece(value: Any, urls: tuple[str, ...]) -> bytes | Range:
@@ -115,7 +117,7 @@ def failure(more: Mapping[str, Any]) -> Failure:
 
 READERS: dict[str, Callable[[Parts], Message]] = {
     "request": _request,
-    "reply": lambda found: Reply(found.seq, found.frame),
+    "reply": lambda found: Reply(found.seq, found.frame, _several(found.more)),
     "parked": _parked,
     "wake": lambda found: Wake(texts(found.more.get("names"))),
     "upload": _upload,
@@ -127,8 +129,8 @@ READERS: dict[str, Callable[[Parts], Message]] = {
 }
 
 WRITERS: dict[type, Callable[[Any], Parts]] = {
-    Request: lambda m: Parts("request", m.seq, _waited(m), m.frame),
-    Reply: lambda m: Parts("reply", m.seq, {}, m.frame),
+    Request: lambda m: Parts("request", m.seq, _how_asked(m), m.frame),
+    Reply: lambda m: Parts("reply", m.seq, _if_several(m), m.frame),
     Parked: lambda m: Parts(
         "parked",
         m.seq,
@@ -141,7 +143,7 @@ WRITERS: dict[type, Callable[[Any], Parts]] = {
         "ticket", m.seq, {"key": m.key, "url": m.url, "headers": dict(m.headers)}
     ),
     Reference: lambda m: Parts(
-        "reference", m.seq, {"key": m.key, "size": m.size, "sha256": m.sha256, **_waited(m)}
+        "reference", m.seq, {"key": m.key, "size": m.size, "sha256": m.sha256, **_how_asked(m)}
     ),
     Gather: _write_gather,
     Ping: lambda _: Parts("ping"),
@@ -150,5 +152,17 @@ WRITERS: dict[type, Callable[[Any], Parts]] = {
 }
 
 
-def _waited(message: Request | Reference) -> dict[str, int]:
-    return {"waited": message.waited_ms} if message.waited_ms else {}
+def _how_asked(message: Request | Reference) -> dict[str, int]:
+    waited = {"waited": message.waited_ms} if message.waited_ms else {}
+    return waited | _if_several(message)
+
+
+def _if_several(message: Request | Reference | Reply | Gather) -> dict[str, int]:
+    return {"several": True} if message.several else {}
+
+
+def _several(more: Mapping[str, Any]) -> bool:
+    said = more.get("several", False)
+    if not isinstance(said, bool):
+        raise EnvelopeError(f"{type(said).__name__} where true or false belongs")
+    return said

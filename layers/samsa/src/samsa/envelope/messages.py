@@ -1,7 +1,9 @@
 """What shim and function say to each other.
 
-A frame is a Kafka request or response without the four bytes of its size. A `seq` numbers the
-requests of one client connection, from 1 on; an answer carries the number that it answers.
+A frame is a Kafka request or response without the four bytes of its size. A `seq` numbers what one
+client connection asks, from 1 on; an answer carries the number that it answers. Where `several`
+requests are asked at once, a frame is all of them, each behind its size, as on Kafka's own
+connections; and so is the answer.
 """
 
 from enum import StrEnum
@@ -27,12 +29,14 @@ class Request(NamedTuple):
     frame: Frame
     waited_ms: int = 0
     """How long the client has been waiting for this very request, if it was parked before."""
+    several: bool = False
 
 
 class Reply(NamedTuple):
     seq: int
     frame: Frame = b""
     """Empty where Kafka answers nothing (acks=0): the shim may go on to the next request."""
+    several: bool = False
 
 
 class Parked(NamedTuple):
@@ -74,6 +78,7 @@ class Reference(NamedTuple):
     size: int
     sha256: str
     waited_ms: int = 0
+    several: bool = False
 
 
 class Range(NamedTuple):
@@ -87,6 +92,7 @@ class Gather(NamedTuple):
 
     seq: int
     pieces: tuple[bytes | Range, ...]
+    several: bool = False
 
 
 class Ping(NamedTuple):

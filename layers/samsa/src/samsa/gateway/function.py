@@ -19,6 +19,7 @@ from samsa.envelope import (
     EnvelopeError,
     Error,
     ErrorCode,
+    Frame,
     Message,
     Ping,
     Reference,
@@ -146,9 +147,13 @@ class Gateway:
         if not isinstance(message, Request | Reference):
             raise EnvelopeError(f"a shim does not say {type(message).__name__.lower()}")
         visit = parts.enter(Visit(connection_id, message.seq, message.waited_ms))
+        frame: Frame = b""
         if isinstance(message, Reference):
-            return await self._kafka.serve(visit, await uploaded(message, parts.objects))
-        return await self._kafka.serve(visit, message.frame)
+            frame = await uploaded(message, parts.objects)
+        else:
+            frame = message.frame
+        serve = self._kafka.serve_several if message.several else self._kafka.serve
+        return await serve(visit, frame)
 
     async def _finish(self, told: dict[str, Any]) -> None:
         if self._parts.wakeups.pending:

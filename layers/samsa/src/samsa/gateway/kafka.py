@@ -9,7 +9,7 @@ from base64 import urlsafe_b64encode
 from hashlib import blake2b
 from typing import Any
 
-from samsa.envelope import Frame, Parked, encode, fits
+from samsa.envelope import EnvelopeError, Frame, Parked, apart, encode, fits
 from samsa.handlers import dispatch
 from samsa.handlers.broker import Held, Later
 from samsa.handlers.legacy_fetch import LAST_WITH_MESSAGE_SETS
@@ -56,25 +56,38 @@ class Kafka:
             self._parts.objects.promising = False
         if visit.parking is not None:
             return await self._parked_fetch(visit, visit.parking, request, given)
-        key = spill_key(visit.connection_id, visit.seq, self._parts.fresh())
-        return await self._replies.text(visit.seq, key, request, given)
+        return await self._replies.text(visit.seq, self._spill_key(visit), request, given)
+
+    async def serve_several(self, visit: Visit, frames: Frame) -> str:
+        """The same for produces that came together: all are queued before the first is waited for,
+        and so share a slot. Raises DecodeError, EnvelopeError; Unavailable."""
+        requests = [read_request(frame) for frame in apart(memoryview(bytearray(frames)))]
+        if any(request.api_key != ApiKey.PRODUCE for request in requests):
+            raise EnvelopeError("only produces come together")
+        under_way: list[Any] = []
+        try:
+            for request in requests:
+                under_way.append(await self._begin(visit, request))  # noqa: PERF401
+        finally:
+            # If one cannot be read, those before it are seen through all the same.
+            rows = await asyncio.gather(*map(_ended, under_way))
+        answers = zip(requests, rows, strict=True)
+        return await self._replies.several(visit.seq, self._spill_key(visit), answers)
+
+    def _spill_key(self, visit: Visit) -> str:
+        return spill_key(visit.connection_id, visit.seq, self._parts.fresh())
 
     async def _answer(self, visit: Visit, request: Request) -> Any:
+        return await _ended(await self._begin(visit, request))
+
+    async def _begin(self, visit: Visit, request: Request) -> Any:
+        """An answer, or one that is under way."""
         broker = self._parts.broker
         if request.api_key in NEED_CLUSTER_ID and not broker.cluster_id:
             broker.cluster_id = await self._parts.ledger.cluster_id(self._proposed_id())
         where = await self.whereabouts.of(visit.connection_id, request.api_key)
         address = (where.host, where.port)
-        given = await dispatch.answer(request, address, broker, f"/{where.client}")
-        if isinstance(given, Later):
-            if given.under_way:
-                timeout_s = min(given.timeout_s or MOST_S, MOST_S)
-                await asyncio.wait(given.under_way, timeout=timeout_s)
-            given = given.build()
-        if isinstance(given, Held):
-            given.release()
-            given = given.row
-        return given
+        return await dispatch.answer(request, address, broker, f"/{where.client}")
 
     def _proposed_id(self) -> str:
         digest = blake2b(self._parts.fresh().encode(), digest_size=16).digest()
@@ -109,3 +122,16 @@ class Kafka:
         except Unavailable:
             return False
         return True
+
+
+async def _ended(given: Any) -> Any:
+    """The row of an answer, when it is there or its time is up."""
+    if isinstance(given, Later):
+        if given.under_way:
+            timeout_s = min(given.timeout_s or MOST_S, MOST_S)
+            await asyncio.wait(given.under_way, timeout=timeout_s)
+        given = given.build()
+    if isinstance(given, Held):
+        given.release()
+        given = given.row
+    return given

@@ -7,7 +7,7 @@ inline with less. Anything else that is too large is put under spill/, and named
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from samsa.aws.presign import Presigner
@@ -49,6 +49,17 @@ class Replies:
             return await self._fetched(seq, spill_key, request, row)
         return await self._spilled(seq, spill_key, segments)
 
+    async def several(
+        self, seq: int, spill_key: str, answers: Iterable[tuple[Request, Any]]
+    ) -> str:
+        """The same for requests that came together: each response is behind its size."""
+        segments: list[Segment] = []
+        for request, row in answers:
+            segments += [] if row is None else dispatch.encode(request, row)
+        if size_of(segments) <= LARGEST_INLINE:
+            return encode(Reply(seq, b"".join(segments), several=True))
+        return await self._spilled(seq, spill_key, segments, several=True)
+
     async def _fetched(self, seq: int, spill_key: str, request: Request, row: Any) -> str:
         while promised := sum(1 for _ in promises(row)):
             length = sum(len(promise) for promise in promises(row))
@@ -76,11 +87,13 @@ class Replies:
                 pieces.append(segment)
         return encode(Gather(seq, tuple(pieces)))
 
-    async def _spilled(self, seq: int, spill_key: str, segments: Sequence[Segment]) -> str:
+    async def _spilled(
+        self, seq: int, spill_key: str, segments: Sequence[Segment], several: bool = False
+    ) -> str:
         frame = await self._load(segments)
         await self._objects.put_if_absent(spill_key, [frame])
         url = await self._presigner.get(spill_key)
-        return encode(Gather(seq, (Range(url, 0, len(frame)),)))
+        return encode(Gather(seq, (Range(url, 0, len(frame)),), several))
 
     async def _load(self, segments: Sequence[Segment]) -> bytes:
         loaded = await asyncio.gather(*(self._bytes(segment) for segment in segments))

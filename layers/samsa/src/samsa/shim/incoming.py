@@ -1,12 +1,13 @@
 """A client's requests, cut out of its TCP stream.
 
-One is read ahead while another is being answered, which is also how we notice that a client has
+Some are read ahead while others are being answered, which is also how we notice that a client has
 gone while its request is held. Memory for a request is taken before it is read.
 """
 
 import asyncio
 import struct
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from samsa.handlers.budget import Budget
@@ -28,27 +29,37 @@ class Incoming:
     ) -> None:
         self.ended = False
         """The client sends nothing any more."""
-        self.waiting: bytes | None = None
-        """The request that comes after the one that is being answered, if it is here already."""
+        self.waiting: deque[bytes] = deque()
+        """Requests that come after those that are being answered, as far as they are here."""
         self._reader = reader
         self._limits = settings.limits
         self._times = settings.times
         self._memory = memory
         self._gone = gone
-        self._frames: asyncio.Queue[bytes | None] = asyncio.Queue(1)
+        self._moved = asyncio.Event()
+        """Set when a request came or was taken, or the client has gone."""
         self._held = 0
 
     async def read(self) -> None:
         """Runs beside the answering, until the client is done. Raises HangUp."""
         with suppress(OSError, asyncio.IncompleteReadError):
             while True:
-                frame = await self._one()
-                await self._frames.put(frame)
-                self.waiting = frame
-                del frame
+                self.waiting.append(await self._one())
+                self._moved.set()
+                while self._is_far_ahead:
+                    await self._move()
         self.ended = True
         self._gone()
-        await self._frames.put(None)
+        self._moved.set()
+
+    @property
+    def _is_far_ahead(self) -> bool:
+        size = sum(map(len, self.waiting))
+        return len(self.waiting) >= self._limits.requests_ahead or size > self._limits.bytes_ahead
+
+    async def _move(self) -> None:
+        self._moved.clear()
+        await self._moved.wait()
 
     async def _one(self) -> bytes:
         (size,) = _SIZE.unpack(await self._reader.readexactly(_SIZE.size))
@@ -62,19 +73,28 @@ class Incoming:
         except TimeoutError:
             raise HangUp("it stalls in the middle of a request") from None
 
-    async def next(self) -> bytes | None:
-        """None after the last. Raises HangUp if none comes for long."""
+    async def some(self) -> bool:
+        """Whether there is a request; False after the last. Raises HangUp if none comes for long.
+
+        Reading and answering wait for different things, and never both: what is far ahead is there.
+        """
         try:
             async with asyncio.timeout(self._times.client_idle):
-                frame = await self._frames.get()
+                while not self.waiting and not self.ended:
+                    await self._move()
         except TimeoutError:
             raise HangUp("idle") from None
-        self.waiting = None
-        return frame
+        return bool(self.waiting)
 
-    def done_with(self, frame: bytes) -> None:
-        self._memory.release(len(frame))
-        self._held -= len(frame)
+    def take(self, count: int) -> list[bytes]:
+        taken = [self.waiting.popleft() for _ in range(count)]
+        self._moved.set()
+        return taken
+
+    def done_with(self, frames: Sequence[bytes]) -> None:
+        size = sum(map(len, frames))
+        self._memory.release(size)
+        self._held -= size
 
     def close(self) -> None:
         self._memory.release(self._held)

@@ -21,9 +21,9 @@ class Outgoing:
         self._stalls = settings.times.client_stalls
         self._getter = getter
 
-    async def frame(self, frame: Frame) -> None:
+    async def frame(self, frame: Frame, several: bool = False) -> None:
         if len(frame):
-            await self._pass_on(_SIZE.pack(len(frame)), frame)
+            await self._pass_on(b"" if several else _SIZE.pack(len(frame)), frame)
 
     async def gathered(self, gather: Gather) -> None:
         """Raises FateUnknown if nothing could be fetched: the question may be asked again."""
@@ -32,7 +32,7 @@ class Outgoing:
             raise HangUp(f"an answer of {planned.size} bytes")
         # What is known already waits for the first piece that must be fetched: until then a
         # failure, such as a URL that has expired, can be mended by asking again.
-        known = bytearray(_SIZE.pack(planned.size))
+        known = bytearray(b"" if gather.several else _SIZE.pack(planned.size))
         sources = iter(planned.pieces)
         begun = False
         try:

@@ -1,4 +1,5 @@
-"""One client connection: each request is answered before the next one is looked at.
+"""One client connection: each request is answered before the next one is asked, but for produces
+that are asked together.
 
 request ──► kept answer? ──► hold ──► answer it
     │                         │ wake
@@ -40,6 +41,7 @@ from samsa.shim.link import Link
 from samsa.shim.outgoing import Outgoing
 from samsa.shim.repeat import may_repeat
 from samsa.shim.settings import Settings
+from samsa.shim.together import Group, company, parts, size_of
 from samsa.shim.transfers import TransferFailed, Transfers
 
 log = logging.getLogger("samsa.shim")
@@ -62,9 +64,9 @@ class Common:
 
 
 class Ahead(NamedTuple):
-    """A request that is uploaded while the one before it is being answered."""
+    """What is uploaded while that before it is being answered."""
 
-    frame: bytes
+    group: Group
     reference: Reference
     put: "asyncio.Task[None]"
 
@@ -115,53 +117,57 @@ class Session:
             await self._link.close()
 
     async def _answer_all(self) -> None:
-        while (frame := await self._incoming.next()) is not None:
+        while await self._incoming.some():
+            # What was uploaded as one is asked as one, whoever came since.
+            group = self._ahead.group if self._ahead else company(self._incoming.waiting)
+            self._incoming.take(len(group))
             self._seq += 1
-            await self._answer(frame)
-            self._incoming.done_with(frame)
-            del frame
+            await self._answer(group)
+            self._incoming.done_with(group)
+            del group
 
-    async def _answer(self, frame: bytes) -> None:
+    async def _answer(self, group: Group) -> None:
         began = self._loop.time()
-        kept = self._kept.find(frame, began)
+        kept = self._kept.find(group[0], began)
         if kept is not None and await self._hold(began + kept.wait_s, kept):
-            await self._outgoing.frame(answer_to(frame, kept.frame))
+            await self._outgoing.frame(answer_to(group[0], kept.frame))
             return
         pace = Pace(self._common.delays)
         while True:
             asked_at = self._loop.time()
             try:
-                if await self._asked(frame, began):
+                if await self._asked(group, began):
                     return
                 delay = pace.after(self._loop.time() - asked_at)
             except (NothingDone, FateUnknown) as error:
-                if isinstance(error, FateUnknown) and not may_repeat(frame):
+                if isinstance(error, FateUnknown) and not all(map(may_repeat, group)):
                     raise HangUp(f"its request may have been carried out: {error}") from error
                 delay = pace.after_failure()
                 event(log, logging.WARNING, "asking again", why=error, again_in=f"{delay:.1f}s")
             await asyncio.sleep(delay)
 
-    async def _asked(self, frame: bytes, began: float) -> bool:
+    async def _asked(self, group: Group, began: float) -> bool:
         """Ask once. True if the client has been answered; False if it is to be asked again."""
         waited_s = self._loop.time() - began
-        answer = await self._send(frame, round(waited_s * 1000))
+        answer = await self._send(group, round(waited_s * 1000))
         if isinstance(answer, Reply):
-            await self._outgoing.frame(answer.frame)
+            await self._outgoing.frame(answer.frame, answer.several)
             return True
         if isinstance(answer, Gather):
             await self._outgoing.gathered(answer)
             return True
         if isinstance(answer, Parked):
-            return await self._park(frame, answer, waited_s)
+            return await self._park(group[0], answer, waited_s)
         if answer.code is ErrorCode.CLOSE:
             raise HangUp(answer.text)
         raise NothingDone(answer.text)
 
-    async def _send(self, frame: bytes, waited_ms: int) -> Reply | Parked | Gather | Error:
-        if len(frame) <= LARGEST_INLINE:
-            question: Request | Reference = Request(self._seq, frame, waited_ms)
+    async def _send(self, group: Group, waited_ms: int) -> Reply | Parked | Gather | Error:
+        question: Request | Reference
+        if size_of(group) <= LARGEST_INLINE:
+            question = Request(self._seq, b"".join(parts(group)), waited_ms, len(group) > 1)
         else:
-            question = (await self._uploaded(frame))._replace(waited_ms=waited_ms)
+            question = (await self._uploaded(group))._replace(waited_ms=waited_ms)
             await self._upload_ahead()
         self._names.clear()
         answer: Reply | Parked | Gather | Error = await self._link.ask(
@@ -169,11 +175,11 @@ class Session:
         )
         return answer
 
-    async def _uploaded(self, frame: bytes) -> Reference:
+    async def _uploaded(self, group: Group) -> Reference:
         """Raises NothingDone, whatever goes wrong: a request that is only stored was not made."""
         ahead, self._ahead = self._ahead, None
-        if ahead is None or ahead.frame is not frame:
-            ahead = await self._upload(frame, self._seq)
+        if ahead is None or ahead.group is not group:
+            ahead = await self._upload(group, self._seq)
         try:
             await ahead.put
         except TransferFailed as error:
@@ -181,27 +187,31 @@ class Session:
         return ahead.reference
 
     async def _upload_ahead(self) -> None:
-        """Of the next request, if it is here and large: its bytes travel while this one is
-        answered. What does not work now is tried again, and reported, when it is its turn."""
-        frame = self._incoming.waiting
-        if frame is not None and len(frame) > LARGEST_INLINE and self._ahead is None:
+        """Of what is next, if it is here and large: its bytes travel while this is answered. What
+        does not work now is tried again, and reported, when it is its turn."""
+        group = company(self._incoming.waiting)
+        if size_of(group) > LARGEST_INLINE and self._ahead is None:
             with suppress(NothingDone, HangUp):
-                self._ahead = await self._upload(frame, self._seq + 1)
+                self._ahead = await self._upload(group, self._seq + 1)
 
-    async def _upload(self, frame: bytes, seq: int) -> Ahead:
+    async def _upload(self, group: Group, seq: int) -> Ahead:
         """Begun. Raises NothingDone, and HangUp if it may not be."""
-        digest = hashlib.sha256(frame).hexdigest()
+        data, size = list(parts(group)), size_of(group)
+        digest = hashlib.sha256()
+        for part in data:
+            digest.update(part)
+        sha256 = digest.hexdigest()
         try:
-            ticket = await self._link.ask(Upload(seq, len(frame), digest), Ticket, Error)
+            ticket = await self._link.ask(Upload(seq, size, sha256), Ticket, Error)
         except FateUnknown as error:
             raise NothingDone(f"no ticket: {error}") from error
         if isinstance(ticket, Error):
             if ticket.code is ErrorCode.CLOSE:
                 raise HangUp(ticket.text)
             raise NothingDone(ticket.text)
-        put = self._common.transfers.put(ticket.url, ticket.headers, frame)
-        reference = Reference(seq, ticket.key, len(frame), digest)
-        return Ahead(frame, reference, self._loop.create_task(put))
+        put = self._common.transfers.put(ticket.url, ticket.headers, data)
+        reference = Reference(seq, ticket.key, size, sha256, several=len(group) > 1)
+        return Ahead(group, reference, self._loop.create_task(put))
 
     # Parking
 

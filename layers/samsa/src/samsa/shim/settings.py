@@ -29,6 +29,10 @@ class Limits:
     transfers: int = 32
     """PUTs and ranged GETs at once, over all clients."""
     piece_bytes: int = 2 * 1024 * 1024
+    requests_ahead: int = 10
+    bytes_ahead: int = 8 * 1024 * 1024
+    """What is read from a client while others of its requests are answered: what is on its way up,
+    and as much again."""
     pieces_ahead: int = 8
     """How many pieces of one answer are fetched before the client has taken the first."""
 

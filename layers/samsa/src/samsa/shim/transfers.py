@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from samsa.envelope import Frame, Range
+from samsa.envelope import Range
 
 T = TypeVar("T")
 TIMEOUT_S = 20.0
@@ -37,9 +37,10 @@ class Transfers:
         self._opened: set[http.client.HTTPConnection] = set()
         self._tls: ssl.SSLContext | None = None
 
-    async def put(self, url: str, headers: Iterable[tuple[str, str]], data: Frame) -> None:
+    async def put(self, url: str, headers: Iterable[tuple[str, str]], data: list[bytes]) -> None:
         """Raises TransferFailed."""
-        await self._run(lambda: self._put(url, dict(headers), data))
+        length = ("content-length", str(sum(map(len, data))))
+        await self._run(lambda: self._put(url, dict([*headers, length]), data))
 
     async def get(self, piece: Range) -> bytes:
         """Raises TransferFailed."""
@@ -53,7 +54,7 @@ class Transfers:
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    def _put(self, url: str, headers: Mapping[str, str], data: Frame) -> None:
+    def _put(self, url: str, headers: Mapping[str, str], data: list[bytes]) -> None:
         status, body = self._exchange("PUT", url, headers, data)
         if not 200 <= status < 300:
             raise TransferFailed(f"PUT answers {status}: {_words(body)}", status in TRANSIENT)
@@ -72,7 +73,7 @@ class Transfers:
         return body
 
     def _exchange(
-        self, method: str, url: str, headers: Mapping[str, str], data: Frame | None
+        self, method: str, url: str, headers: Mapping[str, str], data: list[bytes] | None
     ) -> tuple[int, bytes]:
         parts = urlsplit(url)
         target = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
@@ -118,7 +119,7 @@ def _asked(
     method: str,
     target: str,
     headers: Mapping[str, str],
-    data: Frame | None,
+    data: list[bytes] | None,
 ) -> tuple[int, bytes]:
     used.request(method, target, body=data, headers=dict(headers))
     answer = used.getresponse()
