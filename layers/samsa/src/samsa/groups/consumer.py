@@ -11,7 +11,13 @@ from collections.abc import Callable
 from .assignors import NOTHING
 from .classic_state import NEVER
 from .consumer_draft import ConsumerDraft
-from .consumer_state import LEAVE_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember, MemberState
+from .consumer_state import (
+    LEAVE_EPOCH,
+    STATIC_LEAVE_EPOCH,
+    ConsumerMember,
+    MemberState,
+    newcomer,
+)
 from .errors import GroupError
 from .patterns import BadPattern, compile_pattern
 from .replies import ConsumerBeaten
@@ -122,31 +128,12 @@ def why_not_member(
 
 def _note(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> ConsumerBeaten:
     before = draft.members.get(member_id)
-    draft.put(member_id, _described(before or _newcomer(request), request))
+    draft.put(member_id, _described(before or newcomer(request), request))
     draft.hear(member_id)
     draft.follow_topics(request.known, request.matches, request.known_at_ms)
     draft.assign()
     draft.advance(member_id, request.owned)
     return _answer(draft, member_id, request, before)
-
-
-def _newcomer(request: ConsumerHeartbeat) -> ConsumerMember:
-    return ConsumerMember(
-        instance_id=request.instance_id,
-        rack_id=None,
-        client_id=request.client_id,
-        client_host=request.client_host,
-        rebalance_timeout_ms=request.rebalance_timeout_ms,
-        topics=(),
-        pattern="",
-        assignor=None,
-        epoch=0,
-        previous_epoch=0,
-        state=MemberState.STABLE,
-        assigned=NOTHING,
-        revoking=NOTHING,
-        session_ends_ms=0,
-    )
 
 
 def _described(member: ConsumerMember, request: ConsumerHeartbeat) -> ConsumerMember:

@@ -13,7 +13,7 @@ from .classic import fresh_id
 from .classic_state import NEVER
 from .consumer import why_not_member
 from .consumer_draft import ConsumerDraft
-from .consumer_state import ClassicSide, ConsumerMember, MemberState
+from .consumer_state import ClassicSide, MemberState, newcomer
 from .embedded import (
     PROTOCOL_TYPE,
     Malformed,
@@ -92,7 +92,7 @@ def _note(
     side = ClassicSide(
         request.session_timeout_ms, request.protocols, sync_by_ms=draft.now + timeout
     )
-    before = draft.members.get(member_id) or _newcomer(request)
+    before = draft.members.get(member_id) or newcomer(request)
     member = before._replace(
         client_id=request.client_id,
         client_host=request.client_host,
@@ -110,25 +110,6 @@ def _note(
     draft.advance(member_id, by_id(subscription.owned, draft.topics))
     epoch = draft.members[member_id].epoch
     return Joined(None, member_id, epoch, PROTOCOL_TYPE, request.protocols[0][0])
-
-
-def _newcomer(request: Join) -> ConsumerMember:
-    return ConsumerMember(
-        instance_id=request.instance_id,
-        rack_id=None,
-        client_id=request.client_id,
-        client_host=request.client_host,
-        rebalance_timeout_ms=0,
-        topics=(),
-        pattern="",
-        assignor=None,
-        epoch=0,
-        previous_epoch=0,
-        state=MemberState.STABLE,
-        assigned=NOTHING,
-        revoking=NOTHING,
-        session_ends_ms=0,
-    )
 
 
 def by_id(partitions: tuple[NamedPartition, ...], topics: Topics) -> Partitions:

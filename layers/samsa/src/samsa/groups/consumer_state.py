@@ -12,7 +12,7 @@ from uuid import UUID
 
 from .assignors import NOTHING, Partitions
 from .classic_state import NEVER
-from .requests import Protocols, TopicInfo
+from .requests import ConsumerHeartbeat, Join, Protocols, TopicInfo
 
 LEAVE_EPOCH = -1
 STATIC_LEAVE_EPOCH = -2
@@ -71,6 +71,25 @@ class ConsumerMember(NamedTuple):
     @property
     def holds(self) -> Partitions:
         return self.assigned | self.revoking
+
+
+def newcomer(request: ConsumerHeartbeat | Join) -> ConsumerMember:
+    return ConsumerMember(
+        instance_id=request.instance_id,
+        rack_id=None,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topics=(),
+        pattern="",
+        assignor=None,
+        epoch=0,
+        previous_epoch=0,
+        state=MemberState.STABLE,
+        assigned=NOTHING,
+        revoking=NOTHING,
+        session_ends_ms=0,
+    )
 
 
 class ConsumerGroup(NamedTuple):
