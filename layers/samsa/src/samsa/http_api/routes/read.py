@@ -17,7 +17,11 @@ from samsa.http_api.problems import Failed
 from samsa.http_api.reading import Found, Span, read
 from samsa.records.record import Record
 
-router = APIRouter(tags=["records"])
+router = APIRouter(
+    prefix="/topics/{topic}/partitions/{partition}/records",
+    tags=["records"],
+    responses=refusals(404, 416),
+)
 MOST_BYTES = 4 * 1024 * 1024
 """In base64 they still fit into what a function may answer."""
 BINARY = "application/octet-stream"
@@ -65,12 +69,7 @@ WaitMs = Annotated[
 As = Annotated[Encoding, Query(description="How to show keys, values and headers")]
 
 
-@router.get(
-    "/topics/{topic}/partitions/{partition}/records",
-    summary="Read records",
-    response_model=Records,
-    responses=refusals(404, 416),
-)
+@router.get("", summary="Read records", response_model=Records)
 async def read_records(
     topic: TopicName,
     partition: PartitionNumber,
@@ -92,12 +91,7 @@ async def read_records(
     return Response(told, media_type="application/json")
 
 
-@router.get(
-    "/topics/{topic}/partitions/{partition}/records/{offset}",
-    summary="Read one record",
-    response_model=ShownRecord,
-    responses=refusals(404, 416),
-)
+@router.get("/{offset}", summary="Read one record", response_model=ShownRecord)
 async def read_record(
     topic: TopicName,
     partition: PartitionNumber,
@@ -110,11 +104,10 @@ async def read_record(
 
 
 @router.get(
-    "/topics/{topic}/partitions/{partition}/records/{offset}/value",
+    "/{offset}/value",
     summary="Read one record's value as it is",
     response_class=Response,
     responses={
-        **refusals(404, 416),
         200: {
             "description": "The value's bytes",
             "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}},
