@@ -9,9 +9,10 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import unquote
+
+from support.serving import serving
 
 from samsa.envelope import (
     Gather,
@@ -79,14 +80,8 @@ def serving_pushes() -> Iterator[Pushes]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     pushes = Pushes(f"http://127.0.0.1:{server.server_address[1]}/dev")
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    with serving(server):
         yield pushes
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class Cluster:

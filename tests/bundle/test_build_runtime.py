@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from bundle.given_gateway import EVENTS, row_of
-from support.builds import cache, locked, run
+from support.builds import environment_with
 from support.runtime_api import RuntimeApi, runtime_api
 from support.sam import ROOT
 
@@ -27,15 +27,7 @@ CLIENT = "awslambdaric==4.2.2"
 @pytest.fixture(scope="session")
 def client() -> Path:
     """A Python that has Lambda's runtime client and nothing else."""
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    home = cache() / f"{CLIENT.replace('==', '-')}-py{version}"
-    done = home / "done"
-    with locked(home.with_suffix(".lock")):
-        if not done.exists():
-            run([sys.executable, "-m", "venv", "--clear", str(home)], cache())
-            run([str(home / "bin" / "python"), "-m", "pip", "install", "-q", CLIENT], cache())
-            done.touch()
-    return home / "bin" / "python"
+    return environment_with(CLIENT) / "python"
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,10 @@
 """A server that remembers what it was told, to stand behind a proxy under test."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from support.serving import serving
 
 
 class Upstream(ThreadingHTTPServer):
@@ -53,11 +54,6 @@ class Echo(BaseHTTPRequestHandler):
 
 @contextmanager
 def an_upstream() -> Iterator[Upstream]:
-    with Upstream() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = Upstream()
+    with serving(server):
+        yield server

@@ -69,6 +69,15 @@ async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     await ledger.close()
 
 
+@pytest.fixture
+async def closing() -> AsyncIterator[list[Ledger]]:
+    """What was opened by the way is closed after the test."""
+    ledgers: list[Ledger] = []
+    yield ledgers
+    for ledger in ledgers:
+        await ledger.close()
+
+
 def open_objects(kind: str, folder: Path, request: pytest.FixtureRequest) -> Objects:
     if kind == "memory":
         from samsa.local.memory import MemoryObjects

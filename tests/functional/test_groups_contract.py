@@ -12,14 +12,6 @@ from samsa.ports import GroupItem, Groups, Ledger
 LETTERS, PARCELS = ("letters", 0), ("parcels", 0)
 
 
-@pytest.fixture
-async def closing() -> AsyncIterator[list[Ledger]]:
-    ledgers: list[Ledger] = []
-    yield ledgers
-    for ledger in ledgers:
-        await ledger.close()
-
-
 @pytest.fixture(params=LEDGERS)
 async def groups(
     request: pytest.FixtureRequest, tmp_path: Path, closing: list[Ledger]

@@ -20,14 +20,6 @@ class Track(NamedTuple):
     race: Race
 
 
-@pytest.fixture
-async def closing() -> AsyncIterator[list[Ledger]]:
-    ledgers: list[Ledger] = []
-    yield ledgers
-    for ledger in ledgers:
-        await ledger.close()
-
-
 @pytest.fixture(params=["sqlite", "dynamodb-local"])
 async def track(
     request: pytest.FixtureRequest, tmp_path: Path, closing: list[Ledger]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from server.peer import Peer
+from support.waiting import eventually
 
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -71,6 +72,12 @@ class Member:
         asked = self.peer.answer()
         assert asked.error_code == ErrorCode.MEMBER_ID_REQUIRED, ErrorCode(asked.error_code)
         self.member_id = asked.member_id
+
+    def ask_to_join(self, other: "Member") -> None:
+        """Of a group that `other` is in, and wait until that one is told so."""
+        self.get_id()
+        self.send_join()
+        assert eventually(lambda: other.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
 
     def join(self) -> Any:
         if not self.member_id and self.instance_id is None:

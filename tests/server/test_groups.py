@@ -96,9 +96,7 @@ def test_two_members_share_a_generation_and_each_gets_its_own_assignment(
     connect: Connect, new_name: str
 ):
     first, second = alone(connect(), new_name), Member(connect(), new_name)
-    second.get_id()
-    second.send_join()
-    assert eventually(lambda: first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
+    second.ask_to_join(first)
     first.join()
     second.hear_join()
     assert first.generation == second.generation == 2
@@ -123,9 +121,7 @@ def test_a_member_that_leaves_makes_the_others_join_again(connect: Connect, new_
 def together(connect: Connect, group: str) -> tuple[Member, Member]:
     """A stable group of two, the first of them its leader."""
     first, second = alone(connect(), group), Member(connect(), group)
-    second.get_id()
-    second.send_join()
-    assert eventually(lambda: first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
+    second.ask_to_join(first)
     first.join()
     second.hear_join()
     second.send_sync()

@@ -8,7 +8,6 @@ import pytest
 from server.members import Member, alone, committed
 from server.process import Samsa, a_samsa
 from server.talk import create
-from support.waiting import eventually
 
 from samsa.wire.errors import ErrorCode
 
@@ -44,9 +43,7 @@ def test_members_at_two_processes_form_one_group(pair: Pair, new_name: str):
     with pair[0].peer() as here, pair[1].peer() as there:
         create(here, new_name)
         first, second = alone(here, new_name), Member(there, new_name)
-        second.get_id()
-        second.send_join()
-        assert eventually(lambda: first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
+        second.ask_to_join(first)
         first.join()
         second.hear_join()
         assert first.generation == second.generation == 2
@@ -63,9 +60,7 @@ def test_a_join_that_is_parked_here_is_woken_from_there(pair: Pair, new_name: st
     """By a datagram, not by its own next look: that would take seconds."""
     with pair[0].peer() as here, pair[1].peer() as there:
         first, second = alone(here, new_name), Member(there, new_name)
-        second.get_id()
-        second.send_join()
-        assert eventually(lambda: first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
+        second.ask_to_join(first)
         time.sleep(0.3)
         first.join()
         joined = time.monotonic()
@@ -76,9 +71,7 @@ def test_a_join_that_is_parked_here_is_woken_from_there(pair: Pair, new_name: st
 def test_a_parked_sync_is_woken_from_there_too(pair: Pair, new_name: str):
     with pair[0].peer() as here, pair[1].peer() as there:
         first, second = alone(here, new_name), Member(there, new_name)
-        second.get_id()
-        second.send_join()
-        assert eventually(lambda: first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
+        second.ask_to_join(first)
         first.join()
         second.hear_join()
         second.send_sync()
@@ -105,9 +98,7 @@ def test_a_parked_join_survives_the_death_of_the_other_process(mortal: Pair):
     one, two = mortal
     with one.peer() as here, two.peer() as there, two.peer() as moved:
         first, second = alone(here, "family"), Member(there, "family")
-        second.get_id()
-        second.send_join()
-        assert eventually(lambda: first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
+        second.ask_to_join(first)
         one.kill()
         first.peer = moved
         first.join()
@@ -136,9 +127,7 @@ def test_a_process_killed_with_a_parked_join_leaves_a_group_that_can_go_on(morta
     one, two = mortal
     with one.peer() as here, two.peer() as there:
         first, second = alone(here, "family"), Member(there, "family")
-        second.get_id()
-        second.send_join()
-        assert eventually(lambda: first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS)
+        second.ask_to_join(first)
         two.kill()
         with one.peer() as again:
             second.peer = again

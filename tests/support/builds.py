@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,19 @@ def built(sources: Path, commands: Sequence[Command]) -> Path:
         if not target.exists():
             build(sources, commands, target)
     return target
+
+
+def environment_with(package: str) -> Path:
+    """The commands of a Python that has this package and nothing else; made once and kept."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    home = cache() / f"{package.replace('==', '-')}-py{version}"
+    done = home / "done"
+    with locked(home.with_suffix(".lock")):
+        if not done.exists():
+            run([sys.executable, "-m", "venv", "--clear", str(home)], cache())
+            run([str(home / "bin" / "python"), "-m", "pip", "install", "-q", package], cache())
+            done.touch()
+    return home / "bin"
 
 
 def cache() -> Path:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from support.serving import serving
+
 CONTENT_TYPE = ("content-type", "application/octet-stream")
 
 
@@ -107,11 +109,5 @@ def a_store() -> Iterator[FakeStore]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     store.address = f"127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield store
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -1,11 +1,10 @@
 """The AWS SAM command line, in an environment of its own: its pins do not agree with moto's."""
 
 import os
-import sys
 from functools import cache as once
 from pathlib import Path
 
-from support.builds import cache, locked, run
+from support.builds import environment_with
 
 ROOT = Path(__file__).parents[2]
 SAM = "aws-sam-cli==1.170.0"
@@ -14,15 +13,7 @@ SAM = "aws-sam-cli==1.170.0"
 @once
 def sam_folder() -> Path:
     """The folder with `sam` and `cfn-lint` in it, made once and kept."""
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    home = cache() / f"{SAM.replace('==', '-')}-py{version}"
-    done = home / "done"
-    with locked(home.with_suffix(".lock")):
-        if not done.exists():
-            run([sys.executable, "-m", "venv", "--clear", str(home)], cache())
-            run([str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", SAM], cache())
-            done.touch()
-    return home / "bin"
+    return environment_with(SAM)
 
 
 def sam_environment(**variables: str) -> dict[str, str]:

@@ -54,17 +54,17 @@ async def test_an_error_after_it_is_raised_where_the_rest_is_awaited():
         await rest
 
 
+async def long_work(cleaned: list[bool]) -> None:
+    try:
+        await asyncio.sleep(60)
+    finally:
+        await asyncio.sleep(0)
+        cleaned.append(True)
+
+
 async def test_a_task_that_is_cancelled_cancels_the_rest_within():
     cleaned: list[bool] = []
-
-    async def work() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0)
-            cleaned.append(True)
-
-    rest = begin(work())
+    rest = begin(long_work(cleaned))
     assert rest is not None
 
     async def go_on() -> None:
@@ -80,15 +80,7 @@ async def test_a_task_that_is_cancelled_cancels_the_rest_within():
 
 async def test_a_rest_may_be_cancelled_before_anyone_awaits_it():
     cleaned: list[bool] = []
-
-    async def work() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0)
-            cleaned.append(True)
-
-    rest = begin(work())
+    rest = begin(long_work(cleaned))
     assert rest is not None
     rest.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+from support.serving import serving
+
 
 @dataclass(frozen=True)
 class Request:
@@ -84,14 +86,8 @@ def faulty_proxy(upstream: str) -> Iterator[FaultyProxy]:
     server.daemon_threads = True
     proxy = FaultyProxy(f"http://127.0.0.1:{server.server_address[1]}", upstream)
     server.proxy = proxy  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
+    with serving(server):
         yield proxy
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class Handler(BaseHTTPRequestHandler):
