@@ -2,9 +2,10 @@
 
 A round looks at one partition after the other: stale slots are fenced, retention moves the log's
 start, what is past its grace time is deleted, small objects become segments, compacted topics are
-compacted; then doomed topics are buried and expired offsets forgotten. Any step may be the last:
-the next round finds what is left. A round that runs out of time ends, and the next begins with the
-partition that this one did not come to: the ledger remembers which, and since when objects are old.
+compacted; then doomed topics are buried and expired offsets forgotten. While there is more to merge
+another round follows, as long as there is time. Any step may be the last: the next round finds what
+is left. One that runs out of time ends, and the next begins with the partition that this one did
+not come to: the ledger remembers which, and since when objects are old.
 """
 
 import asyncio
@@ -36,7 +37,8 @@ async def open_broker() -> Broker:
 
 
 async def round_of(broker: Broker, context: Any) -> None:
-    await tend(broker, round_budget(lambda: _out_of_time(context), rest_s=0))
+    while await tend(broker, round_budget(lambda: _out_of_time(context), rest_s=0)):
+        pass
     await broker.log.drain()
 
 

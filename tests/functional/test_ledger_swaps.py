@@ -243,7 +243,7 @@ async def test_no_more_graves_than_asked_for(ledger: Ledger):
 async def test_a_cursor_is_where_it_was_moved_to(ledger: Ledger):
     partition, _ = await with_slots(ledger)
     assert await ledger.cursor(partition, "merge") == 0
-    for value in (7, 3):
+    for value in (7, 3, 0, 5):
         await ledger.move_cursor(partition, "merge", value)
         assert await ledger.cursor(partition, "merge") == value
     assert await ledger.cursor(partition, "other") == 0

@@ -74,12 +74,16 @@ async def _round(given: argparse.Namespace) -> int:
     limits, progress = Limits(merge_after_ms=round(1000 * given.settle_time)), Progress()
     async with opened(*_urls(given), LocalWakeups(), limits) as found:
         broker = Broker(found.stores, "", groups=found.groups)
+        broker.log.janitor.count_ms = 0
+        topics = [await _topic(broker, name) for name in given.topics or ()]
         try:
-            if given.topics:
-                topics = [await _topic(broker, name) for name in given.topics]
-                await tend_topics(broker, topics, round_budget(rest_s=0), progress.tell)
-            else:
-                await tend(broker, round_budget(rest_s=0), progress.tell)
+            more = True
+            while more:
+                budget = round_budget(rest_s=0)
+                if topics:
+                    more = await tend_topics(broker, topics, budget, progress.tell)
+                else:
+                    more = await tend(broker, budget, progress.tell)
             await broker.log.drain()
         finally:
             progress.end()

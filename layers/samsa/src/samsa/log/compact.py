@@ -9,8 +9,8 @@ A crash after any step leaves a log in which every key still has its newest reco
 starts again: groups that were cleaned do not change twice. A swap that finds the index different
 (a merge, retention, another janitor) ends the round: going on would let the time of tombstones run
 while something older may still lie below them. Whoever ends a round early, for that or because the
-time is up, leaves word of how far it came, and the next goes on there: it notes the same keys again,
-and no more of the log at once than can be read in a fraction of the time that a function has.
+time is up, leaves word of how far it came, and the next goes on there. It notes the same keys
+again: of no more of the log than can be read in a fraction of the time that a function has.
 """
 
 import asyncio

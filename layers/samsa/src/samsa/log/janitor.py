@@ -45,6 +45,16 @@ class Census(NamedTuple):
         return Census(*map(sum, zip(self, other, strict=True)))
 
 
+class Counted(NamedTuple):
+    """When a census was taken, and of what."""
+
+    at_ms: int
+    next_offset: int
+    log_start: int
+    moved: bool = False
+    """Whether something was merged since."""
+
+
 @dataclass
 class Counts:
     """What this process has done and seen since it began."""
@@ -52,8 +62,11 @@ class Counts:
     runs: int = 0
     extents: int = 0
     copied_bytes: int = 0
+    compacted_bytes: int = 0
+    """By which compaction has made logs smaller."""
     orphans: int = 0
     census: dict[Partition, Census] = field(default_factory=dict)
+    counted: dict[Partition, Counted] = field(default_factory=dict)
     opened: dict[Partition, int] = field(default_factory=dict)
     """Since when the oldest open slot of a partition is open (ms)."""
 
@@ -65,6 +78,7 @@ class Counts:
 
     def forget(self, partition: Partition) -> None:
         self.census.pop(partition, None)
+        self.counted.pop(partition, None)
         self.opened.pop(partition, None)
 
 
@@ -77,6 +91,8 @@ class Janitor:
         self._merger = merger
         self._sweeper = sweeper
         self._spills_at = 0
+        self.count_ms: int | None = None
+        """How old a census may be where somebody asks for it all the time; None: nobody does."""
         self.counts = Counts()
 
     async def tend(self, partition: Partition, rules: Rules, budget: Budget) -> Merged:
@@ -85,8 +101,13 @@ class Janitor:
         merged = await self._merger.merge(partition, budget, rules.sizes)
         head = await self._stores.ledger.head(partition)
         await self._see(partition, head)
-        if not budget.out_of_time() and await self._is_due(partition):
-            await self.look(partition)
+        if merged.runs and partition in self.counts.counted:
+            self.counts.counted[partition] = self.counts.counted[partition]._replace(moved=True)
+        if not budget.out_of_time():
+            if await self._is_due(partition):
+                await self.look(partition)
+            elif self._is_stale(partition, head):
+                await self._count(partition)
         self.counts.runs += merged.runs
         self.counts.extents += merged.extents
         self.counts.copied_bytes += merged.copied_bytes
@@ -111,7 +132,23 @@ class Janitor:
     async def look(self, partition: Partition) -> Census:
         """Through all of the index, and all objects that are there."""
         self.counts.orphans += await self._sweeper.find_orphans(partition)
+        await self._stores.ledger.move_cursor(partition, LOOKED, self._stores.clock.now_ms())
+        return await self._count(partition)
+
+    def _is_stale(self, partition: Partition, head: Head) -> bool:
+        if self.count_ms is None:
+            return False
+        last, now = self.counts.counted.get(partition), self._stores.clock.now_ms()
+        if last is None:
+            return True
+        grown = (head.next_offset, head.log_start) != (last.next_offset, last.log_start)
+        return (grown or last.moved) and now - last.at_ms >= self.count_ms
+
+    async def _count(self, partition: Partition) -> Census:
+        """Through the index only."""
         head = await self._stores.ledger.head(partition)
+        now = self._stores.clock.now_ms()
+        self.counts.counted[partition] = Counted(now, head.next_offset, head.log_start)
         sizes: Counter[str] = Counter()
         offset = head.log_start
         while found := await self._stores.ledger.extents(partition, offset, PAGE):
@@ -120,7 +157,6 @@ class Janitor:
             offset = found[-1].end
         small = sum(size < SMALL for size in sizes.values())
         census = self.counts.census[partition] = Census(len(sizes), sizes.total(), small)
-        await self._stores.ledger.move_cursor(partition, LOOKED, self._stores.clock.now_ms())
         return census
 
     async def sweep_spills(self) -> None:

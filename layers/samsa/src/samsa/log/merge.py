@@ -58,6 +58,11 @@ class Merged(NamedTuple):
     finished: bool = True
     """False: there is more to do, or somebody else was faster."""
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether another round has something to do. One that could do nothing is no reason."""
+        return self.runs > 0 and not self.finished
+
 
 class Merger:
     def __init__(self, stores: Stores, reader: Reader) -> None:
@@ -77,6 +82,8 @@ class Merger:
         work = Work(partition, budget, sizes, extents)
         if await work.through(adjoining, self.join) and await work.through(apart, self.copy):
             await self._move_cursor(partition, settled(work.extents, sizes))
+        if len(extents) >= WINDOW and work.merged.runs:
+            return work.merged._replace(finished=False)
         return work.merged
 
     async def _old_enough(self, partition: Partition, budget: Budget) -> list[Extent]:

@@ -37,7 +37,7 @@ class Retainer:
         self._reader = reader
         self.sweeper = Sweeper(stores)
         self.reclaimed = 0
-        """Bytes that retention has taken out of the log, since this process began."""
+        """Bytes that retention and deletion have taken out of logs, since this process began."""
 
     async def retain(self, partition: Partition, rules: Retention) -> int:
         """Apply the rules once; the log's start afterwards."""
@@ -65,9 +65,20 @@ class Retainer:
                 await self._index_around(partition, start, head)
             except OutOfRange as moved:
                 return moved.log_start  # someone else has deleted more than this
+            self.reclaimed += await self._size_between(partition, head.log_start, start)
             head = await self._stores.ledger.advance_start(partition, start)
         await self._sweep(partition, head)
         return head.log_start
+
+    async def _size_between(self, partition: Partition, offset: int, start: int) -> int:
+        """Of what goes when the log's start moves to `start`: a slot that it comes into stays."""
+        size = 0
+        while found := await self._stores.ledger.extents(partition, offset, PAGE):
+            size += sum(extent.size for extent in found if extent.end <= start)
+            offset = found[-1].end
+            if offset > start:
+                break
+        return size
 
     async def _index_around(self, partition: Partition, offset: int, head: Head) -> None:
         if offset < head.visible_end:

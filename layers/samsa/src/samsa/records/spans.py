@@ -50,7 +50,7 @@ def digest(key: bytes) -> bytes:
     return blake2b(key, digest_size=LONGEST_KEY + 1).digest()
 
 
-def newest_by_key(  # noqa: C901
+def newest_by_key(  # noqa: C901, PLR0912
     header: BatchHeader, data: bytes
 ) -> Steps[dict[bytes, int]]:
     """The last offset of every key in the plain records of a batch."""

@@ -23,6 +23,7 @@ async def compact(
     if rules is None:
         return
     while done := await broker.log.compactor.compact(partition, rules, out_of_time):
+        broker.log.janitor.counts.compacted_bytes += done.before - done.after
         event(
             log,
             logging.INFO,

@@ -69,15 +69,15 @@ class Collector:
 
 
 LOG_GAUGES = {
-    "objects": "Objects that the logs are in, as of the last long look.",
-    "bytes": "Bytes of the logs, as of the last long look.",
+    "objects": "Objects that the logs are in, as of the last count.",
+    "bytes": "Bytes of the logs, as of the last count.",
     "small_ratio": "How many of the objects are smaller than 1 MiB.",
     "oldest_fence_s": "How long the oldest open slot has been open.",
 }
 LOG_COUNTERS = {
     "merged_extents": "Extents that merging has made fewer.",
     "copied_bytes": "Bytes that merging has copied.",
-    "reclaimed_bytes": "Bytes that retention has taken out of the logs.",
+    "reclaimed_bytes": "Bytes that retention, deletion and compaction took out of the logs.",
     "swept_objects": "Objects that were deleted after a merge.",
     "orphans": "Objects that were found without anything that leads to them.",
 }

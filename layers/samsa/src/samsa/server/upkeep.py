@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from samsa.handlers.broker import Broker, Rules
 from samsa.handlers.configs import number
@@ -26,7 +27,10 @@ SHARE = 4
 time: it stays until its newest record may go."""
 ROUND_BYTES = 1024 * 1024 * 1024
 ROUND_SWAPS = 20_000
+"""For each partition, before it is the next one's turn."""
 REST_S = 0.002
+COUNT_MS, COUNT_FAR_MS = 60_000, 3_600_000
+"""How old the count of what a log is made of may be. In DynamoDB every look has its price."""
 
 Told = Callable[[Topic, int, int, int], None]
 """Of a partition that was tended: its topic, its number; how many are done, and of how many."""
@@ -52,46 +56,53 @@ def round_budget(out_of_time: Callable[[], bool] = lambda: False, rest_s: float 
     return Budget(ROUND_BYTES, ROUND_SWAPS, out_of_time, rest_s)
 
 
-async def tend(broker: Broker, budget: Budget | None = None, told: Told | None = None) -> None:
-    """One round. What is unavailable now is left for the next, and so is what takes too long."""
+async def tend(broker: Broker, budget: Budget | None = None, told: Told | None = None) -> bool:
+    """One round. What is unavailable now is left for the next, and so is what takes too long.
+    Whether it had better follow at once."""
     budget, before = budget or round_budget(), figures(broker)
     topics = [topic for topic in await broker.catalog.all() if topic.name not in INTERNAL]
-    await tend_topics(broker, topics, budget, told)
+    more = await tend_topics(broker, topics, budget, told)
     await _forget(broker)
     _tell(broker, before)
+    return more
 
 
 async def tend_topics(
     broker: Broker, topics: list[Topic], budget: Budget, told: Told | None = None
-) -> None:
-    """Their partitions in turn. Who has no time for all of them goes on with the next."""
+) -> bool:
+    """Their partitions in turn, each with a budget of its own, so that none is left out because
+    another has too much to do. Who has no time for all of them goes on with the next."""
     every = [(topic, index) for topic in topics for index in range(topic.partitions)]
     first = await broker.stores.ledger.cursor(SPILLS, NEXT) % len(every) if every else 0
-    done = 0
+    done, more = 0, False
     for topic, index in every[first:] + every[:first]:
         if budget.out_of_time():
             break
-        await tend_partition(broker, topic, Partition(topic.id, index), budget)
+        more |= await tend_partition(broker, topic, Partition(topic.id, index), replace(budget))
         done += 1
         if told is not None:
             told(topic, index, done, len(every))
         await asyncio.sleep(0)
     if done < len(every) or first:
         await broker.stores.ledger.move_cursor(SPILLS, NEXT, (first + done) % len(every))
+    return more and not budget.out_of_time()
 
 
 async def tend_partition(
     broker: Broker, topic: Topic, partition: Partition, budget: Budget
-) -> None:
+) -> bool:
+    """Whether something was done, and there is more of it."""
     retention = rules_of(topic, broker.rules)
     sizes = sizes_of(topic, retention, broker.stores.limits.segment_bytes)
     try:
         await compact(broker, topic, partition, budget.out_of_time)
-        await broker.log.janitor.tend(partition, janitor.Rules(retention, sizes), budget)
+        merged = await broker.log.janitor.tend(partition, janitor.Rules(retention, sizes), budget)
+        return merged.goes_on
     except UnknownPartition:
         broker.log.janitor.counts.forget(partition)
     except (Unavailable, Missing) as error:
         event(log, logging.INFO, "upkeep put off", topic=topic.name, why=error)
+    return False
 
 
 async def _forget(broker: Broker) -> None:
@@ -119,7 +130,7 @@ def figures(broker: Broker) -> dict[str, int | float]:
         "oldest_fence_s": round((now - min(counts.opened.values(), default=now)) / 1000, 1),
         "merged_extents": counts.extents,
         "copied_bytes": counts.copied_bytes,
-        "reclaimed_bytes": broker.log.retainer.reclaimed,
+        "reclaimed_bytes": broker.log.retainer.reclaimed + counts.compacted_bytes,
         "swept_objects": broker.log.sweeper.deleted,
         "orphans": counts.orphans,
     }
@@ -133,11 +144,13 @@ def _tell(broker: Broker, before: dict[str, int | float]) -> None:
 
 async def tend_for_ever(broker: Broker, every_s: float) -> None:
     broker.log.compactor.run = Bites()
+    broker.log.janitor.count_ms = COUNT_FAR_MS if broker.stores.objects.far else COUNT_MS
     while True:
+        more = False
         try:
-            await tend(broker)
+            more = await tend(broker)
         except Unavailable as error:
             event(log, logging.WARNING, "upkeep put off", why=error)
         except Exception:
             log.exception("upkeep failed")
-        await asyncio.sleep(every_s)
+        await asyncio.sleep(0 if more else every_s)

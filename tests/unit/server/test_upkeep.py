@@ -1,0 +1,111 @@
+"""Rounds of upkeep: who gets his turn, what is forgotten, when another follows at once."""
+
+import asyncio
+from uuid import UUID
+
+import pytest
+from unit.log.compacting import TIME, keyed
+from unit.log.given import PARTITION, Given, a_batch, a_log
+
+from samsa.handlers.broker import Broker
+from samsa.local.sqlite_groups import SqliteGroups
+from samsa.log.layout import Batch
+from samsa.log.spills import KEPT_MS
+from samsa.ports import Partition, Topic
+from samsa.records import read_header
+from samsa.server import upkeep
+from samsa.server.upkeep import figures, tend, tend_for_ever
+
+OLD = 60_000
+OTHER = Partition(UUID(int=2), 0)
+KEPT = {"retention.ms": "-1"}
+
+
+async def a_broker(**configs: str) -> tuple[Given, Broker]:
+    given = await a_log()
+    await given.ledger.create_topic(Topic("others", OTHER.topic_id, 1, 0, {**KEPT, **configs}))
+    return given, Broker(given.stores, "", groups=SqliteGroups(":memory:"))
+
+
+async def append(given: Given, partition: Partition, slots: int, size: int = 1) -> None:
+    for _ in range(slots):
+        await given.log.append_once(partition, [a_batch(b"." * size)])
+
+
+async def merged(given: Given, partition: Partition) -> int:
+    return len(await given.ledger.extents(partition, 0, 1_000))
+
+
+async def test_producers_that_expired_are_forgotten():
+    given, broker = await a_broker()
+    await given.ledger.bind(PARTITION, 7, b"", 0, given.clock.now)
+    await given.ledger.bind(PARTITION, 8, b"", 0, given.clock.now + 1)
+    await tend(broker)
+    assert await given.ledger.producer(PARTITION, 7) is None
+    assert await given.ledger.producer(PARTITION, 8) is not None
+
+
+async def test_spills_go_after_their_day():
+    given, broker = await a_broker()
+    given.clock.now = TIME
+    await given.objects.put_if_absent("spill/a/1", [b"x"])
+    for _ in range(2):
+        assert [key async for key in given.objects.list("spill/")] == ["spill/a/1"]
+        await tend(broker)
+        given.clock.now += KEPT_MS
+    assert [key async for key in given.objects.list("spill/")] == []
+
+
+async def test_a_partition_with_much_to_do_leaves_the_others_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(upkeep, "ROUND_SWAPS", 1)
+    given, broker = await a_broker()
+    monkeypatch.setattr(upkeep, "sizes_of", lambda *_: upkeep.Sizes(1_000))
+    for partition in (PARTITION, OTHER):
+        await append(given, partition, 30, size=100)
+    given.clock.now += OLD
+    assert await tend(broker)
+    assert (await merged(given, PARTITION)) == (await merged(given, OTHER)) < 30
+
+
+async def test_while_there_is_more_to_merge_the_next_round_follows_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(upkeep, "ROUND_SWAPS", 1)
+    given, broker = await a_broker()
+    monkeypatch.setattr(upkeep, "sizes_of", lambda *_: upkeep.Sizes(1_000))
+    await append(given, OTHER, 30, size=100)
+    given.clock.now += OLD
+    sleep = asyncio.sleep
+
+    async def no_sleep(seconds: float) -> None:
+        if seconds == 3_600:
+            raise asyncio.CancelledError
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", no_sleep)
+    with pytest.raises(asyncio.CancelledError):
+        await tend_for_ever(broker, 3_600)
+    assert await merged(given, OTHER) == 6  # of what one round would have left 26
+
+
+async def test_a_round_without_time_does_not_ask_for_another(monkeypatch: pytest.MonkeyPatch):
+    given, broker = await a_broker()
+    await append(given, OTHER, 30)
+    given.clock.now += OLD
+    looks = iter([False, False])
+    budget = upkeep.round_budget(lambda: next(looks, True))
+    assert not await tend(broker, budget)
+
+
+async def test_what_compaction_took_out_is_counted_as_reclaimed():
+    given, broker = await a_broker(**{"cleanup.policy": "compact"})
+    given.clock.now = TIME
+    data = bytearray(keyed(0, *((b"a", b"%d" % n) for n in range(50))))
+    batch = Batch(read_header(data), memoryview(data))
+    await given.log.append_once(OTHER, [batch])
+    given.clock.now += OLD + 1
+    await tend(broker)
+    (left,) = await given.ledger.extents(OTHER, 0, 9)
+    assert figures(broker)["reclaimed_bytes"] == len(data) - left.size > 0
