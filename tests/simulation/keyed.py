@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from zlib import crc32
 
-from samsa.log.read import Plan
 from samsa.log.stores import slot_key
 from samsa.ports import Buffer, Extent, Partition
 from samsa.records import Record, build, headers, records
@@ -89,19 +88,11 @@ class KeyedTruth(Truth):
         require(timed, f"the tombstone at {record.offset} went before its time")
         require(not same, f"what {record.offset} had deleted is back at {[r.offset for r in same]}")
 
-    def read(self, partition: Partition, offset: int, plan: Plan, pieces: Sequence[Buffer]) -> int:
-        written = self.written[id(self.shadows[partition])]
-        for piece, wanted in zip(pieces, plan.ranges, strict=True):
-            require(len(piece) == wanted.length, f"a piece at {offset} is cut")
-            for record in _records(bytes(piece)):
-                same = written.get(record.offset) == record
-                require(same, f"a reader sees another record at {record.offset}")
-            for _, header in headers(piece):
-                if header.next_offset > offset:
-                    require(header.base_offset <= offset, f"a reader misses offset {offset}")
-                    offset = header.next_offset
-            require(offset == wanted.end_offset, f"a reader at {offset} was promised another end")
-        return offset
+    def _check_piece(self, shadow: Shadow, piece: Buffer) -> None:
+        written = self.written[id(shadow)]
+        for record in _records(bytes(piece)):
+            same = written.get(record.offset) == record
+            require(same, f"a reader sees another record at {record.offset}")
 
     def complete(self, partition: Partition, read_to: int) -> None:
         super().complete(partition, read_to)

@@ -230,16 +230,20 @@ class Truth:
         shadow = self.shadows[partition]
         for piece, wanted in zip(pieces, plan.ranges, strict=True):
             require(len(piece) == wanted.length, f"a piece at {offset} is cut")
+            self._check_piece(shadow, piece)
             for _, header in headers(piece):
-                require(
-                    shadow.batches.get(header.base_offset) == header,
-                    f"a reader sees another batch at {header.base_offset}",
-                )
                 if header.next_offset > offset:
                     require(header.base_offset <= offset, f"a reader misses offset {offset}")
                     offset = header.next_offset
             require(offset == wanted.end_offset, f"a reader at {offset} was promised another end")
         return offset
+
+    def _check_piece(self, shadow: Shadow, piece: Buffer) -> None:
+        for _, header in headers(piece):
+            require(
+                shadow.batches.get(header.base_offset) == header,
+                f"a reader sees another batch at {header.base_offset}",
+            )
 
     def complete(self, partition: Partition, read_to: int) -> None:
         """All is healed and read: nothing that was acknowledged is missing."""
