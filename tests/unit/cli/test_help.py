@@ -3,6 +3,8 @@
 import argparse
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -58,3 +60,14 @@ def test_a_default_that_is_told_is_the_default():
         for action in each._actions:
             told = re.search(r"\((\d[\d.]*)\)$", action.help or "")
             assert not told, f"{action.option_strings}: %(default)s instead of {told}"
+
+
+def test_a_command_that_asks_a_broker_does_not_load_one():
+    """It would take several times as long to start as to be done."""
+    script = "import sys; from samsa.cli.main import parser; parser('topics'); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = set(done.stdout.split())
+    assert "samsa.cli.topics" in loaded
+    assert not {"asyncio", "samsa.handlers.broker", "samsa.cli.up"} & loaded

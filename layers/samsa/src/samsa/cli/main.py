@@ -11,13 +11,18 @@ samsa cost --table                what it would cost on AWS, beside other Kafkas
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from samsa import __version__
-from samsa.cli import consume, cost, demo, groups, janitor, local_api, produce, shim, topics, up
 from samsa.cli.client import ClientError
 
+COMMANDS = (
+    "up", "topics", "groups", "produce", "consume", "shim", "local-api", "cost", "janitor", "demo",
+)  # fmt: skip
 
-def parser() -> argparse.ArgumentParser:
+
+def parser(wanted: str = "") -> argparse.ArgumentParser:
+    """Of the command that is wanted, or of all: most take longer to import than to be done."""
     root = argparse.ArgumentParser(
         prog="samsa",
         description=__doc__,
@@ -25,13 +30,14 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"samsa {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (up, topics, groups, produce, consume, shim, local_api, cost, janitor, demo):
-        module.add_to(commands)
+    for name in [wanted] if wanted in COMMANDS else COMMANDS:
+        import_module(f"samsa.cli.{name.replace('-', '_')}").add_to(commands)
     return root
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    given = parser(words[0] if words else "").parse_args(words)
     try:
         result: int = given.run(given)
         return result
