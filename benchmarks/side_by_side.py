@@ -39,8 +39,8 @@ BUNDLE_HOW = (
     "are kafka-worker's best figures under miniflare, 1 KB, 1 partition. *Added by the shim*: "
     "the p50 of a produce of 1 KB through the shim, less that of the same envelopes sent "
     "straight to the local API Gateway. *Far stores*: each call of the ledger takes 5 ms "
-    "longer, each put 25 ms. *Cold start*: import and init from the built layer, in "
-    "a fresh process."
+    "longer, each put 25 ms; the ledger is DynamoDB Local, or SQLite where it says so. *Cold "
+    "start*: import and init from the built layer, in a fresh process."
 )
 
 

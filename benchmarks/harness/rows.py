@@ -154,6 +154,15 @@ def _bundle() -> list[Row]:
         Row("bundle.one", "one producer, far stores", "msg/s", True),
         Row("bundle.many", "50 producers on one partition, far stores", "msg/s", True),
         Row("bundle.overlap", "50 producers for one, far stores", "×", True, least=10.0),
+        Row("bundle.one.sqlite", "one producer, far stores, ledger in SQLite", "msg/s", True),
+        Row("bundle.many.sqlite", "50 producers, far stores, ledger in SQLite", "msg/s", True),
+        Row(
+            "bundle.overlap.sqlite",
+            "50 producers for one, far stores, ledger in SQLite",
+            "×",
+            True,
+            least=10.0,
+        ),
         Row("bundle.cold", "cold start of the gateway function", "ms", most=250.0),
         Row("bundle.layer", "the layer, unpacked", "MB", most=50.0),
     ]

@@ -36,8 +36,8 @@ class Chain(NamedTuple):
 
 
 @contextmanager
-def a_chain(folder: Path, *options: str) -> Iterator[Chain]:
-    """Options are those of `samsa local-api`."""
+def a_chain(folder: Path, *options: str, **variables: str) -> Iterator[Chain]:
+    """Options are those of `samsa local-api`; functions find the variables in their environment."""
     sys.path.insert(0, str(REPOSITORY / "tests"))
     from functional.servers.dynamodb_local import dynamodb_local
     from functional.servers.versitygw import versitygw
@@ -51,6 +51,6 @@ def a_chain(folder: Path, *options: str) -> Iterator[Chain]:
         dynamodb = running.enter_context(dynamodb_local(folder / "dynamodb"))
         s3 = running.enter_context(versitygw(folder / "s3", *KEYS.values()))
         make_bucket(s3)
-        told = places((dynamodb, s3))
+        told = places((dynamodb, s3)) | variables
         url = running.enter_context(local_api(folder / "api", told, *options))
         yield Chain(running.enter_context(shim(folder / "api", url)), url)

@@ -1,12 +1,14 @@
 """The serverless bundle on one machine, beside the figures of kafka-worker, from which it grew.
 
 Everything goes through shim, local API Gateway and functions in processes of their own; the stores
-are DynamoDB Local and versitygw.
+are DynamoDB Local and versitygw. How well appends overlap is measured on a ledger in SQLite too:
+DynamoDB Local is slower with one item the more calls want it at once.
 """
 
 import asyncio
 import statistics
 from collections.abc import Callable
+from functools import partial
 
 from harness.bench import Bench
 from harness.brokers import SAMSA
@@ -20,6 +22,8 @@ from harness.topics import topic
 
 PRODUCERS = 50
 WARM_UP_S = 4.0
+SUFFIXES = {"far": "", "far-sqlite": ".sqlite"}
+"""Of the rows' keys."""
 FAR_AWAY = ("--environments", "24", "--functions", str(FAR))
 
 
@@ -30,8 +34,15 @@ def measure(bench: Bench) -> None:
     with a_chain(bench.scratch / "chain") as chain:
         _runs(bench, chain, "librdkafka", _throughput)
         _runs(bench, chain, "single messages", _latency)
-    with a_chain(bench.scratch / "far", *FAR_AWAY) as chain:
-        _runs(bench, chain, f"{PRODUCERS} producers on one partition, far stores", _overlap)
+    _far(bench, "far", "DynamoDB Local")
+    ledger = str(bench.scratch / "far-ledger.db")
+    _far(bench, "far-sqlite", "a ledger in SQLite", SAMSA_FAR_LEDGER=ledger)
+
+
+def _far(bench: Bench, name: str, ledger: str, **variables: str) -> None:
+    what = f"{PRODUCERS} producers on one partition, far stores, {ledger}"
+    with a_chain(bench.scratch / name, *FAR_AWAY, **variables) as chain:
+        _runs(bench, chain, what, partial(_overlap, SUFFIXES[name]))
 
 
 def _runs(bench: Bench, chain: Chain, what: str, measure: Callable[[Bench, Chain], None]) -> None:
@@ -71,7 +82,7 @@ def _latency(bench: Bench, chain: Chain) -> None:
     bench.samples.add("bundle.added", SAMSA, p50 - bare)
 
 
-def _overlap(bench: Bench, chain: Chain) -> None:
+def _overlap(suffix: str, bench: Bench, chain: Chain) -> None:
     def per_second(producers: int, seconds: float) -> float:
         return asyncio.run(crowd.per_second(chain.address, name, producers, seconds))
 
@@ -86,6 +97,6 @@ def _overlap(bench: Bench, chain: Chain) -> None:
             started = chain.started()
         many = per_second(PRODUCERS, bench.plan.seconds)
     say(f"  one producer {one:.0f} msg/s, {PRODUCERS} producers {many:.0f} msg/s")
-    bench.samples.add("bundle.one", SAMSA, one)
-    bench.samples.add("bundle.many", SAMSA, many)
-    bench.samples.add("bundle.overlap", SAMSA, many / one)
+    bench.samples.add(f"bundle.one{suffix}", SAMSA, one)
+    bench.samples.add(f"bundle.many{suffix}", SAMSA, many)
+    bench.samples.add(f"bundle.overlap{suffix}", SAMSA, many / one)
