@@ -1,5 +1,6 @@
 """Batches to columns: the compiled decoder, the plain one, and the records that went in."""
 
+import gc
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -161,6 +162,14 @@ def test_numba_is_loaded_once_there_was_enough_to_do_for_it():
     assert choice.decoder(WORTH_IT // 2) is compiled.decode
     assert choice.decoder(1) is compiled.decode
     assert Choice().decoder(WORTH_IT) is compiled.decode
+
+
+def test_what_stays_is_not_looked_at_for_cycles_after_every_task():
+    Choice().decoder(WORTH_IT)
+    frozen = gc.get_freeze_count()
+    assert frozen > 50_000
+    Choice().decoder(WORTH_IT)
+    assert gc.get_freeze_count() <= frozen, "once: what tasks leave behind must go"
 
 
 def test_a_small_range_that_unpacks_to_much_comes_in_pieces():

@@ -1,7 +1,9 @@
 """RecordBatch v2 to Arrow columns: in machine code where it pays, in plain Python elsewhere."""
 
+import gc
 import importlib.util
 from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from typing import TypeAlias
 
 from samsa.ports import Buffer
@@ -29,9 +31,18 @@ class Choice:
         self._seen += size
         if self._seen < WORTH_IT or not importlib.util.find_spec("numba"):
             return plain.decode
-        from . import compiled
+        return _compiled()
 
-        return compiled.decode
+
+@cache
+def _compiled() -> Decode:
+    from . import compiled
+
+    compiled.load()
+    # Spark's workers look for cycles after every task. With numba there are a hundred thousand
+    # objects that stay, and looking at them took longer than decoding what a task reads.
+    gc.freeze()
+    return compiled.decode
 
 
 decoder = Choice().decoder
