@@ -9,6 +9,7 @@ import pytest
 from pipeline.given import Given
 from pyspark.sql import DataFrame, SparkSession
 from support.connector import connector_jars
+from support.delta import delta_jars
 from support.stores import BUCKET
 from support.tools import require_module
 
@@ -24,10 +25,11 @@ SMALL = {
 @pytest.fixture(scope="session")
 def spark(aws_environment: None) -> Iterator[SparkSession]:
     require_module("pyspark", "the source is read by Spark itself: pip install '.[spark]'")
+    from pyspark_samsa.jobs.delta import delta_conf
     from pyspark_samsa.session import local_session
 
-    jars = ",".join(map(str, connector_jars()))
-    session = local_session("tests", 2, {**SMALL, "spark.jars": jars})
+    jars = ",".join(map(str, connector_jars() + delta_jars()))
+    session = local_session("tests", 2, delta_conf({**SMALL, "spark.jars": jars}))
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

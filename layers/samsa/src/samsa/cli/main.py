@@ -18,6 +18,7 @@ from samsa.cli.client import ClientError
 
 COMMANDS = (
     "up", "topics", "groups", "produce", "consume", "shim", "local-api", "cost", "janitor", "demo",
+    "pipeline",
 )  # fmt: skip
 
 

@@ -1,0 +1,96 @@
+"""What jobs understand of their command lines, and what they show: no Spark is needed."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from pyspark_samsa.errors import BadOption
+from pyspark_samsa.jobs.arguments import job_parser, moment, where_the_log_is
+from pyspark_samsa.jobs.compare import shown
+from pyspark_samsa.jobs.delta import PACKAGE, delta_conf
+from pyspark_samsa.jobs.progress import bar, seen
+from pyspark_samsa.jobs.running import sentence
+from pyspark_samsa.jobs.sending import job_id
+
+
+def given(*words: str) -> argparse.Namespace:
+    return job_parser("replay", "From here to there.", "").parse_args(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        ("1700000000000", 1_700_000_000_000),
+        ("2026-01-31", 1_769_817_600_000),
+        ("2026-01-31T08:00", 1_769_846_400_000),
+        ("2026-01-31T08:00:00.5+01:00", 1_769_842_800_500),
+    ],
+)
+def test_a_time_is_a_day_a_moment_or_milliseconds(text: str, ms: int):
+    assert moment(text) == ms
+
+
+def test_what_is_no_time_is_refused():
+    with pytest.raises(argparse.ArgumentTypeError, match="'yesterday' is no time"):
+        moment("yesterday")
+
+
+def test_the_log_is_where_it_is_said_to_be_or_in_the_environment_or_in_the_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    for name in ("SAMSA_LEDGER", "SAMSA_OBJECTS"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(BadOption, match="there is no ledger in"):
+        where_the_log_is(given("--data", str(tmp_path)))
+    (tmp_path / "ledger.db").touch()
+    assert where_the_log_is(given("--data", str(tmp_path))) == {
+        "ledger": f"sqlite://{tmp_path}/ledger.db",
+        "objects": f"file://{tmp_path}/objects",
+    }
+    monkeypatch.setenv("SAMSA_LEDGER", "dynamodb://one")
+    monkeypatch.setenv("SAMSA_OBJECTS", "s3://one")
+    assert where_the_log_is(given("--ledger", "dynamodb://other")) == {
+        "ledger": "dynamodb://other",
+        "objects": "s3://one",
+    }
+
+
+def test_a_bar_is_as_long_as_what_is_done():
+    assert bar(0, 0) == bar(0, 7) == f"[{'.' * 24}]"
+    assert bar(1, 2) == f"[{'#' * 12}{'.' * 12}]"
+    assert bar(7, 7) == f"[{'#' * 24}]"
+
+
+def test_a_stage_that_is_no_longer_active_is_done():
+    first = seen({}, {1: (0, 4), 2: (3, 8)})
+    assert seen(first, {2: (5, 8), 3: (0, 2)}) == {1: (4, 4), 2: (5, 8), 3: (0, 2)}
+
+
+def test_what_spark_wraps_in_stack_traces_is_one_sentence():
+    wrapped = (
+        "[PYTHON_DATA_SOURCE_ERROR] Failed to plan: Traceback (most recent call last):\n"
+        '  File "reader.py", line 1, in x\n'
+        "pyspark_samsa.errors.UnknownTopic: there is no topic 'x'\n\nJVM stacktrace: …"
+    )
+    assert sentence(wrapped) == "there is no topic 'x'"
+    assert sentence("[PATH_NOT_FOUND] Path does not exist.\nand more") == (
+        "[PATH_NOT_FOUND] Path does not exist."
+    )
+
+
+def test_the_same_command_is_the_same_job_and_another_one_is_not():
+    assert job_id("replay", "a", None) == job_id("replay", "a", None)
+    assert len({job_id("replay", "a", None), job_id("replay", "a", 1), job_id("x", "a", None)}) == 3
+
+
+def test_who_names_jars_has_delta_s_among_them():
+    assert delta_conf({})["spark.jars.packages"] == PACKAGE
+    assert "spark.jars.packages" not in delta_conf({"spark.jars": "delta.jar"})
+    both = {"spark.jars": "other.jar", "spark.jars.packages": "a:b:1"}
+    assert delta_conf(both)["spark.jars.packages"] == "a:b:1"
+
+
+def test_bytes_are_shown_as_text_and_not_too_many():
+    assert [shown(None), shown(b"a"), shown(b"\xff")] == ["null", "a", "\\xff"]
+    assert shown(b"x" * 61) == "x" * 60 + "…"

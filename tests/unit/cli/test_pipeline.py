@@ -1,0 +1,42 @@
+"""`samsa pipeline`: every word after the job's name is the job's own."""
+
+import importlib.util
+from types import SimpleNamespace
+
+import pytest
+
+from samsa.cli import pipeline
+from samsa.cli.main import main
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--help"],
+        ["orders", "--where", "key = '--since'", "--", "-x"],
+        ["--table", "tables/orders", "--mode=latest"],
+    ],
+)
+def test_a_job_gets_its_words_as_they_are_and_its_answer_is_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, words: list[str]
+):
+    heard: dict[str, list[str]] = {}
+
+    def job(name: str) -> SimpleNamespace:
+        return SimpleNamespace(main=lambda argv: heard.update({name: argv}) or 7)
+
+    monkeypatch.setattr(pipeline, "import_module", job)
+    assert main(["pipeline", "table-to-topic", *words]) == 7
+    assert heard == {"pyspark_samsa.jobs.table_to_topic": words}
+
+
+@pytest.mark.parametrize("name", pipeline.JOBS)
+def test_every_job_that_is_listed_is_there(name: str):
+    assert importlib.util.find_spec(f"pyspark_samsa.jobs.{name.replace('-', '_')}")
+
+
+def test_without_spark_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setattr(pipeline, "find_spec", lambda name: None)
+    assert main(["pipeline", "compare", "a", "b"]) == 1
+    assert "pip install 'samsa-broker[spark]'" in capsys.readouterr().err
