@@ -80,6 +80,8 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
     after(log.sweeper, "find_orphans", lambda n: "orphans were found" if _counts(n) else None)
     after(log.merger, "join", _merged("a merge without a copy"))
     after(log.merger, "copy", _merged("a merge by copying"))
+    went_on = "a round went on where one left off"
+    after(log.compactor.progress, "at", lambda n: went_on if _counts(n) else None)
     after(log._stores.ledger, "condemn", lambda done: "a grave was stamped" if done else None)
 
 
