@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
+from samsa.aws.extents import neighbours, uncovered
 from samsa.ports import (
     Bound,
     Confirmed,
@@ -148,7 +149,7 @@ class SimLedger:
         self, partition: Partition, offset: int, limit: int, settled_to: int | None = None
     ) -> list[Extent]:
         found = [e for e in self.item(partition).valid(settled_to) if e.end > offset][:limit]
-        return _uncovered(found)
+        return uncovered(found)
 
     def extent_before(
         self, partition: Partition, offset: int, settled_to: int | None = None
@@ -192,7 +193,7 @@ class SimLedger:
         item = self.item(partition)
         first = max(item.settled_to, item.log_start)
         if first < old[0].base:
-            before = _neighbours(self.extents(partition, first, 1_000), first, old[0].base)
+            before = neighbours(self.extents(partition, first, 1_000), first, old[0].base)
             if not before or before[-1].end < old[0].base:
                 return False
             self._settle(item, before)
@@ -320,22 +321,3 @@ class SimLedger:
 
     def unwatch(self, partition: Partition, watcher: str) -> None:
         self.item(partition).watchers.pop(watcher, None)
-
-
-def _uncovered(extents: list[Extent]) -> list[Extent]:
-    found: list[Extent] = []
-    for extent in extents:
-        while found and found[-1].base >= extent.base:
-            found.pop()
-        found.append(extent)
-    return found
-
-
-def _neighbours(extents: list[Extent], offset: int, below: int) -> list[Extent]:
-    found: list[Extent] = []
-    for extent in extents:
-        if extent.base > offset or extent.base >= below:
-            break
-        found.append(extent)
-        offset = extent.end
-    return found

@@ -125,3 +125,14 @@ def uncovered(extents: Iterable[Extent]) -> list[Extent]:
             found.pop()
         found.append(extent)
     return found
+
+
+def neighbours(extents: Iterable[Extent], offset: int, below: int) -> list[Extent]:
+    """Those that follow one another without a gap, from `offset` on."""
+    found: list[Extent] = []
+    for extent in extents:
+        if extent.base > offset or extent.base >= below:
+            break
+        found.append(extent)
+        offset = extent.end
+    return found

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from samsa.aws.calls import counted
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.extents import ExtentCalls
+from samsa.aws.extents import ExtentCalls, neighbours
 from samsa.aws.items import (
     Item,
     cursor_key,
@@ -63,7 +63,7 @@ class SwapCalls(ExtentCalls):
             first = max(head.settled_to, head.log_start)
             if first >= base:
                 return head
-            some = _neighbours(await self.extents(partition, first, SETTLED_AT_ONCE), first, base)
+            some = neighbours(await self.extents(partition, first, SETTLED_AT_ONCE), first, base)
             if not some:
                 return None
             # If someone else settles too, it fails: look again.
@@ -211,16 +211,6 @@ class SwapCalls(ExtentCalls):
             await self.table.call("delete_item", Key=key)
         else:
             await self.table.call("put_item", Item={**key, "value": number(value)})
-
-
-def _neighbours(extents: Sequence[Extent], offset: int, below: int) -> list[Extent]:
-    found: list[Extent] = []
-    for extent in extents:
-        if extent.base > offset or extent.base >= below:
-            break
-        found.append(extent)
-        offset = extent.end
-    return found
 
 
 def _settled(item: Item) -> Item:
