@@ -1,0 +1,71 @@
+"""A page of plots of the truck pipeline: records and bytes over time, how far it has read, dead
+letters by their reason, and what is in the gold tables."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from pyspark_samsa.errors import SamsaError
+from pyspark_samsa.jobs.arguments import job_parser, where_the_log_is
+from pyspark_samsa.jobs.progress import progress
+from pyspark_samsa.jobs.running import run, summary
+from pyspark_samsa.jobs.tables import add_format
+
+TABLES = ("bronze_trucks", "gold_speeds", "gold_latest_positions")
+EXAMPLES = """\
+  samsa pipeline plots                        of ./trucks, into trucks/plots.html and .png
+  samsa pipeline plots --out tables/mine --page mine.html
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = job_parser("plots", __doc__, EXAMPLES)
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path("trucks"),
+        help="where `samsa pipeline run` has its tables (./%(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--page", metavar="FILE", type=Path, help="to write; a PNG goes beside it (DIR/plots.html)"
+    )
+    parser.add_argument("--topic", default="trucks", metavar="NAME", help="(%(default)s)")
+    parser.add_argument(
+        "--dead-letters", default="trucks-dead-letters", metavar="NAME", help="(%(default)s)"
+    )
+    add_format(parser)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    return run(parser(), argv, work)
+
+
+def work(spark: SparkSession, given: argparse.Namespace) -> int:
+    from pyspark_samsa.plots.drawing import close, draw
+    from pyspark_samsa.plots.figures import gather
+    from pyspark_samsa.plots.page import headlines, page
+
+    log = where_the_log_is(given)
+    tables = {name: table(spark, given.out / "tables" / name, given.format) for name in TABLES}
+    with progress(spark, f"plots of {given.topic}"):
+        figures = gather(spark, tables, log, given.topic, given.dead_letters)
+    drawing = draw(figures)
+    target: Path = given.page or given.out / "plots.html"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page(given.topic, figures, drawing))
+    drawing.savefig(target.with_suffix(".png"), dpi=110)
+    close(drawing)
+    summary(page=str(target), picture=str(target.with_suffix(".png")), **headlines(figures))
+    return 0
+
+
+def table(spark: SparkSession, folder: Path, form: str) -> DataFrame:
+    if not folder.exists():
+        raise SamsaError(f"there is no table {folder}; `samsa pipeline run` makes it")
+    return spark.read.format(form).load(str(folder.absolute()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
