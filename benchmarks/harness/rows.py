@@ -134,13 +134,16 @@ def _life() -> list[Row]:
         Row("life.copy", "merge of slots of 1 MB by copying, a core", "MB/s", True, least=200.0),
         Row("life.join", "merge of slots of 1 KB in one pack, a core", "MB/s", True),
         Row("life.compact", "compaction, records of 1 KB, a core", "MB/s", True, least=50.0),
-        Row("life.compact.small", "compaction, records of 100 B, a core", "MB/s", True),
+        Row("life.compact.small", "compaction, records of 100 B, a core", "MB/s", True, least=50.0),
         Row("life.unmerged", "appends of 1 KB read back, store 20 ms away", "MB/s", True),
         Row("life.merged", "the same once they are merged", "MB/s", True),
         Row("life.faster", "merged for unmerged", "×", True, least=20.0),
         Row("life.p99", "acknowledged single message beside a load, p99", "ms"),
         Row("life.p99.janitor", "the same while a janitor merges that, p99", "ms"),
         Row("life.slower", "with the janitor for without", "×", most=2.0),
+        Row("life.p99.keyed", "the same beside a load with keys, p99", "ms"),
+        Row("life.p99.compactor", "the same while a janitor compacts that, p99", "ms"),
+        Row("life.slower.compactor", "with that janitor for without", "×", most=2.0),
     ]
 
 

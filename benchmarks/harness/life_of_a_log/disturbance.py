@@ -1,5 +1,7 @@
-"""What a producer notices of a janitor at work: single messages, beside a load to be merged."""
+"""What a producer notices of a janitor at work: single messages, beside a load to be merged, or one
+with keys to be compacted."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -8,13 +10,16 @@ import time
 from pathlib import Path
 
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 READY = "is listening on"
 QUIET = ("--upkeep-interval", "3600")
 BUSY = ("--upkeep-interval", "0.05", "--settle-time", "0.01")
+COMPACTED = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01"}
+KEYS = 1_000
 
 
-def p99_ms(folder: Path, messages: int, janitor: bool) -> float:
+def p99_ms(folder: Path, messages: int, janitor: bool, compacted: bool) -> float:
     samsa = Path(sys.executable).parent / "samsa"
     options = [*(BUSY if janitor else QUIET), "--port", "0", "--data", str(folder)]
     process = subprocess.Popen(
@@ -27,7 +32,11 @@ def p99_ms(folder: Path, messages: int, janitor: bool) -> float:
     try:
         assert process.stdout is not None
         line = next(line for line in process.stdout if READY in line)
-        return _p99_ms(line.split()[-1], messages)
+        bootstrap = line.split()[-1]
+        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        config = COMPACTED if compacted else {}
+        admin.create_topics([NewTopic("load", 1, config=config)])["load"].result(30)
+        return _p99_ms(bootstrap, messages)
     finally:
         process.terminate()
         process.wait(30)
@@ -53,10 +62,11 @@ def _p99_ms(bootstrap: str, messages: int) -> float:
 
 
 def _load(bootstrap: str, stop: threading.Event) -> None:
-    """Some thousands of small batches a second: there is always something to merge."""
+    """Some thousands of messages a second: there is always something to merge, or to compact."""
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 1, "log_level": 0})
+    keys = itertools.cycle(range(KEYS))
     while not stop.wait(0.005):
         for _ in range(20):
-            producer.produce("load", b"y" * 1_000)
+            producer.produce("load", b"y" * 1_000, b"%d" % next(keys))
         producer.poll(0)
     producer.flush(30)

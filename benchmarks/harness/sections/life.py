@@ -52,11 +52,16 @@ def _reads(bench: Bench, appends: int) -> None:
 
 
 def _latencies(bench: Bench, messages: int) -> None:
-    found = {}
-    for janitor in (False, True):
-        with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
-            found[janitor] = p99_ms(Path(folder), messages, janitor)
-    say(f"  p99 {found[False]:.2f} ms, with the janitor {found[True]:.2f} ms")
-    bench.samples.add("life.p99", SAMSA, found[False])
-    bench.samples.add("life.p99.janitor", SAMSA, found[True])
-    bench.samples.add("life.slower", SAMSA, found[True] / found[False])
+    for compacted, quiet, busy, slower in (
+        (False, "life.p99", "life.p99.janitor", "life.slower"),
+        (True, "life.p99.keyed", "life.p99.compactor", "life.slower.compactor"),
+    ):
+        found = {}
+        for janitor in (False, True):
+            with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
+                found[janitor] = p99_ms(Path(folder), messages, janitor, compacted)
+        what = "compaction" if compacted else "merging"
+        say(f"  p99 {found[False]:.2f} ms, beside {what} {found[True]:.2f} ms")
+        bench.samples.add(quiet, SAMSA, found[False])
+        bench.samples.add(busy, SAMSA, found[True])
+        bench.samples.add(slower, SAMSA, found[True] / found[False])
