@@ -35,9 +35,10 @@ consumer = KafkaConsumer(
     auto_offset_reset="earliest",
     **{name: value_of(name, text) for name, text in named},
 )
-# A member that joins before it knows the topic joins again when it does. If poll's time is up between
-# the answers to that second JoinGroup and SyncGroup, kafka-python 3.0.12 forgets the assignment:
-# the leader's `_perform_assignment` has ended the reason to rejoin, and nobody waits for the rest.
+# A member that joins before it knows the topic joins again when it does. If the time of poll is up
+# between the answers to that second JoinGroup and SyncGroup, kafka-python 3.0.12 forgets the
+# assignment: the leader's `_perform_assignment` has ended the reason to rejoin, and nobody waits
+# for the rest.
 consumer.partitions_for_topic(topic)
 while running:
     for messages in consumer.poll(timeout_ms=100).values():
