@@ -84,8 +84,8 @@ def why_not(text: Column, parsed: Column, avro: Column, is_avro: Column) -> Colu
     return f.coalesce(*checks)
 
 
-@dp.temporary_view(name="parsed_trucks")
 def parsed_trucks() -> DataFrame:
+    """Of both flows, and no view between them and bronze: they would not wait for it."""
     records = spark.readStream.table("bronze_trucks").where("value IS NOT NULL")
     is_avro = f.coalesce(f.substring("value", 1, 2) == f.lit(AVRO), f.lit(False))
     text = f.col("value").cast("string")
@@ -103,7 +103,7 @@ def parsed_trucks() -> DataFrame:
 @dp.table(name="silver_positions", comment="Positions that could be read")
 def silver_positions() -> DataFrame:
     return (
-        spark.readStream.table("parsed_trucks")
+        parsed_trucks()
         .where("reason IS NULL")
         .select("parsed.*", "partition", "offset", f.col("timestamp").alias("sent_timestamp"))
     )
@@ -121,7 +121,7 @@ def dead_letters() -> DataFrame:
 
     origin = [header(name, f.col(name)) for name in ("reason", "topic", "partition", "offset")]
     return (
-        spark.readStream.table("parsed_trucks")
+        parsed_trucks()
         .where("reason IS NOT NULL")
         .select("key", "value", f.array(*origin).alias("headers"))
     )
