@@ -2,7 +2,7 @@
 
 A round looks at one partition after the other: stale slots are fenced, retention moves the log's
 start, what is past its grace time is deleted, small objects become segments, compacted topics are
-compacted; then doomed topics are buried and expired offsets forgotten. While there is more to merge
+compacted; then doomed topics are buried and expired offsets forgotten. While there is more to do
 another round follows, as long as there is time. Any step may be the last: the next round finds what
 is left. One that runs out of time ends, and the next begins with the partition that this one did
 not come to: the ledger remembers which, and since when objects are old.

@@ -1,6 +1,7 @@
 """Rounds of upkeep: who gets his turn, what is forgotten, when another follows at once."""
 
 import asyncio
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -9,8 +10,11 @@ from unit.log.given import PARTITION, Given, a_batch, a_log
 
 from samsa.handlers.broker import Broker
 from samsa.local.sqlite_groups import SqliteGroups
+from samsa.log.compact_keys import BYTES_PER_KEY
+from samsa.log.compact_progress import CLEANED
 from samsa.log.layout import Batch
 from samsa.log.spills import KEPT_MS
+from samsa.log.stores import Limits
 from samsa.ports import Partition, Topic
 from samsa.records import read_header
 from samsa.server import upkeep
@@ -19,6 +23,7 @@ from samsa.server.upkeep import figures, tend, tend_for_ever
 OLD = 60_000
 OTHER = Partition(UUID(int=2), 0)
 KEPT = {"retention.ms": "-1"}
+EAGER = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
 
 
 async def a_broker(**configs: str) -> tuple[Given, Broker]:
@@ -109,3 +114,42 @@ async def test_what_compaction_took_out_is_counted_as_reclaimed():
     await tend(broker)
     (left,) = await given.ledger.extents(OTHER, 0, 9)
     assert figures(broker)["reclaimed_bytes"] == len(data) - left.size > 0
+
+
+async def changed(given: Given, *keys: bytes) -> None:
+    data = bytearray(keyed(0, *((key, b"v") for key in keys)))
+    await given.log.append_once(OTHER, [Batch(read_header(data), memoryview(data))])
+    given.clock.now += OLD + 1
+
+
+async def test_a_log_with_more_keys_than_fit_is_compacted_round_after_round():
+    given, broker = await a_broker(**EAGER)
+    given.stores = replace(given.stores, limits=Limits(key_map_bytes=2 * BYTES_PER_KEY))
+    given.clock.now = TIME
+    for n in range(4):
+        await changed(given, b"%d" % n, b"x%d" % n, b"%d" % n)
+    rounds = 1
+    while await tend(Broker(given.stores, "", groups=broker.groups)):
+        rounds += 1
+    assert rounds == 4
+    assert await given.ledger.cursor(OTHER, CLEANED) == 12
+
+
+async def test_a_log_that_is_always_dirty_has_one_round_before_it_is_the_next_ones_turn(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    given, broker = await a_broker(**EAGER)
+    given.clock.now = TIME
+    await changed(given, b"a", b"a")
+    real, rounds = broker.log.compactor.compact, 0
+
+    async def and_dirty_again(*args):
+        nonlocal rounds
+        rounds += 1
+        done = await real(*args)
+        await changed(given, b"a", b"a")
+        return done
+
+    monkeypatch.setattr(broker.log.compactor, "compact", and_dirty_again)
+    assert not await tend(broker)
+    assert rounds == 1

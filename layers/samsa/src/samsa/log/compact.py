@@ -47,6 +47,8 @@ class Compacted(NamedTuple):
     """False: somebody else changed the index meanwhile, or time was up."""
     to: int = 0
     """Up to where the log is clean of what the round noted."""
+    more: bool = False
+    """There was more to note than a round may."""
 
 
 class Runs(Protocol):
@@ -115,7 +117,8 @@ class Compactor:
         done = await self._clean(partition, log, sieve, out_of_time)
         if done.finished:
             await self.progress.finish(partition, keys.end, left_at > 0)
-        elif done.to > start:
+            return done._replace(more=keys.end < found.end)
+        if done.to > start:
             await self.progress.leave(partition, keys.end, done.to)
         return done
 

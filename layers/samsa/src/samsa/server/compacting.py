@@ -17,21 +17,23 @@ async def compact(
     topic: Topic,
     partition: Partition,
     out_of_time: Callable[[], bool] = lambda: False,
-) -> None:
-    """As many rounds as are due: more than one only if a log has very many keys."""
+) -> bool:
+    """One round, if it is due; whether another is to follow. Not whether it is due: a log that is
+    written to all the time always is, and others wait for their turn."""
     rules = compaction_of(topic, broker.rules, broker.stores.limits.merge_after_ms)
     if rules is None:
-        return
-    while done := await broker.log.compactor.compact(partition, rules, out_of_time):
-        broker.log.janitor.counts.compacted_bytes += done.before - done.after
-        event(
-            log,
-            logging.INFO,
-            "compacted" if done.finished else "compaction put off",
-            topic=topic.name,
-            partition=partition.number,
-            before=done.before,
-            after=done.after,
-        )
-        if not done.finished:
-            return
+        return False
+    done = await broker.log.compactor.compact(partition, rules, out_of_time)
+    if done is None:
+        return False
+    broker.log.janitor.counts.compacted_bytes += done.before - done.after
+    event(
+        log,
+        logging.INFO,
+        "compacted" if done.finished else "compaction put off",
+        topic=topic.name,
+        partition=partition.number,
+        before=done.before,
+        after=done.after,
+    )
+    return done.more

@@ -95,9 +95,9 @@ async def tend_partition(
     retention = rules_of(topic, broker.rules)
     sizes = sizes_of(topic, retention, broker.stores.limits.segment_bytes)
     try:
-        await compact(broker, topic, partition, budget.out_of_time)
+        more = await compact(broker, topic, partition, budget.out_of_time)
         merged = await broker.log.janitor.tend(partition, janitor.Rules(retention, sizes), budget)
-        return merged.goes_on
+        return more or merged.goes_on
     except UnknownPartition:
         broker.log.janitor.counts.forget(partition)
     except (Unavailable, Missing) as error:
