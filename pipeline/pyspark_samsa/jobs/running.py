@@ -16,6 +16,7 @@ from pyspark_samsa.java import NoJava
 from pyspark_samsa.jobs.delta import delta_conf
 from pyspark_samsa.jobs.tables import DELTA
 from pyspark_samsa.session import local_session
+from pyspark_samsa.source import DefaultSource
 
 TROUBLE, INTERRUPTED = 2, 130
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
@@ -56,6 +57,8 @@ def session(name: str, given: argparse.Namespace) -> Iterator[SparkSession]:
         return
     if SUBMITTED in os.environ:
         spark = SparkSession.builder.appName(name).getOrCreate()
+        # Spark finds it by itself where it is installed, but not in what --py-files brings.
+        spark.dataSource.register(DefaultSource)
     else:
         spark = local_session(name, given.cores, _conf(given))
         spark.sparkContext.setLogLevel("ERROR")
