@@ -5,7 +5,7 @@ from collections import Counter
 from uuid import uuid4
 
 import pytest
-from pipeline.given import Given, Opened
+from pipeline.given import Given, Opened, found
 from pipeline.sinking import (
     LONG,
     Life,
@@ -21,6 +21,7 @@ from pipeline.sinking import (
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.sink import batches, publish, staging
 from pyspark_samsa.sink.turns import Turn
+from samsa.ports import Partition
 
 ROWS = 60
 MANY_CALLS = 400
@@ -85,7 +86,7 @@ def test_a_driver_may_die_at_any_call_and_come_back_with_its_rows_otherwise(
     assert set(winners) == ({"a"} if with_last else {"a", "b"})
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_two_drivers_at_once_write_what_one_of_them_staged(small_log: Given, seed: int):
     topic, turn = small_log.topic(2), a_turn()
     first = staged(small_log, turn, topic, rows("a", ROWS, lambda n: n % 2))
@@ -123,7 +124,9 @@ def test_a_copy_of_a_task_leaves_nothing(small_log: Given):
     assert sorted(key.rpartition("/")[2] for key in kept) == ["done", "plan"]
 
 
-def test_turn_after_turn_keeps_the_order_and_leaves_no_more_than_two_objects(small_log: Given):
+def test_turn_after_turn_keeps_order_and_producer_and_no_more_than_two_objects(
+    small_log: Given,
+):
     topic, turn = small_log.topic(1), a_turn()
     for number in range(4):
         this = turn._replace(number=number)
@@ -131,6 +134,15 @@ def test_turn_after_turn_keeps_the_order_and_leaves_no_more_than_two_objects(sma
     expected = [row["value"] for number in range(4) for row in rows(f"turn {number}", 20)]
     assert [value for _, value in content(small_log, topic)] == expected
     assert len([key for key in left_over(small_log) if turn.writer in key]) == 2
+    assert producers_of(small_log, topic) == 1
+
+
+def producers_of(log: Given, topic: str) -> int:
+    async def count(opened: Opened) -> int:
+        partition = Partition((await found(opened, topic)).id, 0)
+        return len(await opened.stores.ledger.producers(partition, 0))
+
+    return log.do(count)
 
 
 def test_two_writers_of_one_topic_know_nothing_of_each_other(small_log: Given):
