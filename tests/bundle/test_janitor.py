@@ -185,6 +185,20 @@ def test_small_objects_become_one_and_the_old_ones_go(
     assert plan.ranges[-1].end_offset == 8
 
 
+def test_while_there_is_more_to_merge_and_time_left_an_invocation_goes_on(
+    janitor: Janitor, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("samsa.server.upkeep.ROUND_SWAPS", 1)
+    configs = {"retention.ms": "-1", "segment.bytes": "400"}
+    partition = Partition(janitor.topic(**configs).id, 0)
+    for _ in range(16):
+        janitor.append(partition)
+    set_ahead(janitor, 2, monkeypatch)
+    janitor.round()
+    index = janitor.do(janitor.broker.stores.ledger.extents(partition, 0, 99))
+    assert 2 < len(index) < 6  # and each was a round
+
+
 def test_a_round_that_runs_out_of_time_leaves_the_rest_to_the_next(
     janitor: Janitor, monkeypatch: pytest.MonkeyPatch
 ):
