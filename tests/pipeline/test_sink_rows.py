@@ -26,6 +26,7 @@ from pyspark.sql.types import (
 from pyspark_samsa.columns import SPARK_TYPES
 from pyspark_samsa.errors import BadOption, BadRows, SamsaError
 from pyspark_samsa.sink import staging
+from pyspark_samsa.sink.encode import Growing, at_most
 from pyspark_samsa.sink.options import read_sink_options
 from pyspark_samsa.sink.partitioner import STICK_BYTES, Sticking, hashes, sizes
 from pyspark_samsa.sink.schema import written_columns
@@ -34,7 +35,7 @@ from pyspark_samsa.sink.turns import Turn
 from pyspark_samsa.sink.writer import stage
 from samsa.http_api.partitioner import murmur2
 from samsa.ports import Topic
-from samsa.records import Codec, Record, headers, records
+from samsa.records import Codec, Record, build, headers, records
 
 TURN = Turn("rows", 0, can_come_again=False)
 WHERE = {"ledger": "sqlite:///a/ledger.db", "objects": "file:///a/objects"}
@@ -72,6 +73,30 @@ def test_rows_without_a_key_stay_together_for_a_while_and_then_move_on():
     both = np.concatenate([sticking.numbers(some[:20]), sticking.numbers(some[20:])]).tolist()
     per_run = STICK_BYTES // 1024
     assert both == [7 + number // per_run for number in range(40)]
+
+
+CONTENT = st.none() | st.binary(max_size=20) | st.just(b"x" * 20_000)
+A_RECORD = st.tuples(
+    st.integers(0, 2**60),
+    CONTENT,
+    CONTENT,
+    st.lists(st.tuples(st.text(max_size=8), CONTENT), max_size=3).map(tuple),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(A_RECORD, min_size=1, max_size=8), st.sampled_from(Codec))
+def test_batches_are_those_that_the_library_would_build(several: list[Any], codec: Codec):
+    growing = Growing()
+    for one in several:
+        before = len(growing.data)
+        growing.add(*one)
+        assert len(growing.data) - before <= at_most(*one[1:])
+    wanted = [Record(number, *one) for number, one in enumerate(several)]
+    made = growing.sealed(codec)
+    assert list(records(made)) == wanted
+    assert len(made) <= len(build(wanted, codec=codec))
+    assert growing.sealed(Codec.NONE) == build(wanted)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +212,18 @@ def test_every_column_comes_to_its_record(local_log: Given):
         (first, 2): [[Record(0, ms, b"k", b"v", (("a", b"1"), ("a", None)))]],
         (second, 0): [[Record(0, ms, None, None)]],
     }
+
+
+def test_a_time_before_all_time_is_refused(local_log: Given):
+    name, early = local_log.topic(), datetime(1969, 12, 31, tzinfo=UTC)
+    with pytest.raises(BadRows, match="before 1970"):
+        stage_rows(
+            local_log,
+            ["value", "timestamp"],
+            [{"value": "v", "timestamp": early}],
+            topic=name,
+            includeTimestamp="true",
+        )
 
 
 def test_the_option_topic_goes_before_the_column(local_log: Given):

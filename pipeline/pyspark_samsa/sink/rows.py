@@ -106,7 +106,10 @@ def _times(column: pa.Array | None, size: int, now_ms: int) -> list[int]:
     if column is None:
         return [now_ms] * size
     times = column.cast(pa.timestamp("ms", column.type.tz), safe=False).cast(pa.int64())
-    return [now_ms if time is None else time for time in times.to_pylist()]
+    found = [now_ms if time is None else time for time in times.to_pylist()]
+    if found and min(found) < 0:
+        raise BadRows("a row has a time before 1970, which a record cannot have")
+    return found
 
 
 def _headers(several: list[Any] | None) -> Headers:
