@@ -41,7 +41,7 @@ def add_to(commands: Any) -> None:
         brief="one round",
         description="One round over all partitions, or those of some topics: close what writers "
         "left open, apply retention, merge small objects, compact, and delete what is past its "
-        "time. Whatever stops it, the next round goes on.",
+        "time; and again while there is more to do. Whatever stops it, the next run goes on.",
         epilog=EXAMPLES,
     )
     run.add_argument(
