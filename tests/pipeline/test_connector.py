@@ -5,14 +5,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from pipeline.given import Given
 from pyspark.sql import DataFrame, SparkSession
+from server.message_sets import message_set
 from support.broker import Broker, samsa_up
+
+from samsa.cli.client import Client
+from samsa.records import Codec
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages import produce
 
 COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+OLD = {0: 1, 1: 2}
+"""Magic of a message set, and the last version of Produce that carries it."""
+OLD_CODECS = (Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4)
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +30,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Broker, G
     folder = tmp_path_factory.mktemp("served")
     with samsa_up(folder) as broker:
         fill(broker)
+        fill_as_of_old(broker)
+        make_the_brokers_own_topic(broker)
         yield broker, stored(folder)
 
 
@@ -47,6 +59,29 @@ def fill(broker: Broker) -> None:
         assert producer.flush(60) == 0
 
 
+def fill_as_of_old(broker: Broker) -> None:
+    """As clients before 0.11 wrote: message sets of magic 0 and 1, compressed ones too."""
+    client = Client(broker.bootstrap)
+    client.topic("old", create=True)
+    pairs = [(b"k%d" % n, b"value %d " % n * n) for n in range(9)] + [(None, b"x"), (b"k", None)]
+    for magic, version in OLD.items():
+        for codec in OLD_CODECS:
+            data = produce.PARTITION(index=0, records=message_set(magic, pairs, codec, 1_000))
+            topic = produce.TOPIC(name="old", partition_data=[data])
+            row = produce.REQUEST(acks=1, timeout_ms=30_000, topic_data=[topic])
+            answer = client.ask(ApiKey.PRODUCE, row, at_most=version)
+            (done,) = answer.responses[0].partition_responses
+            assert done.error_code == ErrorCode.NONE
+
+
+def make_the_brokers_own_topic(broker: Broker) -> None:
+    """Which a pattern does not mean: it is made when somebody first asks for a group."""
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "somebody"})
+    consumer.committed([TopicPartition("plain", 0)], timeout=60)
+    assert "__consumer_offsets" in consumer.list_topics(timeout=60).topics
+    consumer.close()
+
+
 def rows(frame: DataFrame) -> list[Any]:
     return frame.select(*COLUMNS).orderBy("topic", "partition", "offset").collect()
 
@@ -56,6 +91,7 @@ def rows(frame: DataFrame) -> list[Any]:
     [
         {"subscribe": "plain,by-log"},
         {"subscribePattern": "p.*"},
+        {"subscribePattern": "old|__.*"},
         {"assign": '{"plain": [0, 2]}'},
         {
             "assign": '{"plain": [0, 1]}',

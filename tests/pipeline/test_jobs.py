@@ -18,6 +18,7 @@ from samsa.records import Record, build
 Pair = tuple[bytes | None, bytes | None]
 FORMATS = ["parquet", "delta"]
 SAMSA = Path(sys.executable).with_name("samsa")
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def batch(*pairs: Pair, at: int = 1_000) -> bytes:
@@ -124,6 +125,8 @@ def test_what_cannot_be_done_is_said_in_a_sentence(local_log: Given, spark: Spar
     assert compare.main(["payment", "payments", *words(local_log)]) == TROUBLE
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == ("samsa pipeline compare: there is no topic 'payment'; did you mean 'payments'?")
+    assert compare.main(["payments", "payments", *words(local_log)]) == 0  # there is nothing
+    assert "records in topic payments\t0\nkeys\t0\n" in capsys.readouterr().out
     assert compare.main(["payments", *words(local_log)]) == TROUBLE
     assert compare.main(["payments", "payments", "--data", "/nowhere"]) == TROUBLE
     assert "there is no ledger in /nowhere" in capsys.readouterr().err
@@ -195,6 +198,8 @@ def test_the_latest_values_are_compared_with_a_table_of_them(
 
 def test_samsa_pipeline_starts_a_spark_of_its_own(local_log: Given, three: str):
     command = [SAMSA, "pipeline", "compare", three, three, *words(local_log), "--cores", "1"]
+    for name in ("spark.sql.shuffle.partitions=1", f"spark.driver.extraJavaOptions={QUICK}"):
+        command += ["--conf", name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["keys\t4", "keys that differ\t0"]

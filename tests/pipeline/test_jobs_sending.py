@@ -83,9 +83,8 @@ def test_a_replay_of_some_time_with_a_filter(local_log: Given, spark: SparkSessi
     assert [(h.key, bytes(h.value)) for h in rows[0].headers] == [("h", b"1")]
 
 
-@pytest.mark.parametrize("kind", ["parquet", "delta"])
 def test_a_table_of_a_topic_becomes_that_topic_again(
-    local_log: Given, spark: SparkSession, table: Table, tmp_path: Path, capsys, kind: str
+    local_log: Given, spark: SparkSession, table: Table, tmp_path: Path, capsys
 ):
     name, again, folder = local_log.topic(2), local_log.topic(2), str(tmp_path / "table")
     contents: Any = {
@@ -94,9 +93,8 @@ def test_a_table_of_a_topic_becomes_that_topic_again(
     }
     for number, each in contents.items():
         local_log.append(name, number, batch(*each))
-    stored = [*words(local_log), "--format", kind]
-    assert topic_to_table.main([name, folder, *stored]) == 0
-    back = [folder, again, *stored, "--keep-partitions"]
+    assert topic_to_table.main([name, folder, *words(local_log)]) == 0
+    back = [folder, again, *words(local_log), "--keep-partitions"]
     assert table_to_topic.main(back) == 0
     assert "records\t12" in capsys.readouterr().out
     assert pairs(table, local_log, again) == contents

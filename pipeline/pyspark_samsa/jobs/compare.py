@@ -65,8 +65,11 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     if (given.other is None) == (given.table is None):
         raise BadOption("compare takes two topics, or a topic and --table")
     log = where_the_log_is(given)
-    left = records(spark, log, given.topic, given.since, given.until, given.where)
-    right = _table(spark, given) if given.table else records(spark, log, given.other)
+    chosen = given.since, given.until, given.where
+    few = ("key", "value", *(AGE if given.mode == LATEST else ()))
+    whole = any(limit is not None for limit in chosen)
+    left = records(spark, log, given.topic, *chosen, columns=None if whole else few)
+    right = _table(spark, given) if given.table else records(spark, log, given.other, columns=few)
     names = f"topic {given.topic}", _name(given)
     found = by_key(_chosen(left, given.mode), _chosen(right, given.mode))
     found.persist(StorageLevel.DISK_ONLY)
@@ -79,7 +82,7 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     for row in unequal:
         print(line(row, names))
     summary(
-        **{f"records in {names[0]}": sums.left, f"records in {names[1]}": sums.right},
+        **{f"records in {names[0]}": sums.left or 0, f"records in {names[1]}": sums.right or 0},
         keys=sums["keys"],
         keys_that_differ=sums.different,
     )
