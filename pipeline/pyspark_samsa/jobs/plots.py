@@ -12,9 +12,16 @@ from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.jobs.arguments import job_parser, where_the_log_is
 from pyspark_samsa.jobs.progress import progress
 from pyspark_samsa.jobs.running import run, summary
-from pyspark_samsa.jobs.tables import add_format
+from pyspark_samsa.jobs.tables import PARQUET, add_format
 
-TABLES = ("bronze_trucks", "gold_speeds", "gold_latest_positions")
+TABLES = {
+    "bronze_trucks": "key BINARY, value BINARY, partition INT, offset BIGINT, timestamp TIMESTAMP",
+    "gold_speeds": "window_start TIMESTAMP, truck_id STRING, positions BIGINT,"
+    " average_speed_kmh DOUBLE",
+    "gold_latest_positions": "truck_id STRING, event_timestamp TIMESTAMP, latitude DOUBLE,"
+    " longitude DOUBLE, speed_kmh DOUBLE, heading DOUBLE",
+}
+"""With what is needed of each: a Parquet table without rows does not say it itself."""
 EXAMPLES = """\
   samsa pipeline plots                        of ./trucks, into trucks/plots.html and .png
   samsa pipeline plots --out tables/mine --page mine.html
@@ -64,7 +71,10 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
 def table(spark: SparkSession, folder: Path, form: str) -> DataFrame:
     if not folder.exists():
         raise SamsaError(f"there is no table {folder}; `samsa pipeline run` makes it")
-    return spark.read.format(form).load(str(folder.absolute()))
+    reader = spark.read.format(form)
+    if form == PARQUET:
+        reader = reader.schema(TABLES[folder.name])
+    return reader.load(str(folder.absolute()))
 
 
 if __name__ == "__main__":

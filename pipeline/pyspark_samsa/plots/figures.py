@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -111,11 +111,11 @@ def _traffic(bronze: DataFrame, step_s: int) -> list[Bar]:
         f.octet_length("value"), f.lit(0)
     )
     rows = (
-        bronze.groupBy(f.window("timestamp", f"{step_s} seconds").start.alias("at"))
+        bronze.groupBy(f.unix_millis(f.window("timestamp", f"{step_s} seconds").start).alias("at"))
         .agg(f.count("*").alias("records"), f.sum(size).alias("size"))
         .orderBy("at")
     )
-    return [Bar(row["at"], row["records"], row["size"]) for row in rows.collect()]
+    return [Bar(_moment(row["at"]), row["records"], row["size"]) for row in rows.collect()]
 
 
 def _backlog(bronze: DataFrame, log: Mapping[str, str], topic: str) -> list[Backlog]:
@@ -152,10 +152,19 @@ def _reasons(spark: SparkSession, log: Mapping[str, str], topic: str) -> dict[st
 
 
 def _windows(speeds: DataFrame) -> list[Window]:
-    columns = "window_start", "truck_id", "positions", "average_speed_kmh"
-    return [Window(*row) for row in speeds.select(*columns).orderBy(*columns[:2]).collect()]
+    columns = "truck_id", "positions", "average_speed_kmh"
+    rows = speeds.select(f.unix_millis("window_start").alias("at"), *columns).orderBy(
+        "at", *columns
+    )
+    return [Window(_moment(at), *rest) for at, *rest in rows.collect()]
 
 
 def _places(latest: DataFrame) -> list[Place]:
-    columns = "truck_id", "event_timestamp", "latitude", "longitude", "speed_kmh", "heading"
-    return [Place(*row) for row in latest.select(*columns).orderBy("truck_id").collect()]
+    columns = "latitude", "longitude", "speed_kmh", "heading"
+    rows = latest.select("truck_id", f.unix_millis("event_timestamp"), *columns).orderBy("truck_id")
+    return [Place(truck, _moment(at), *rest) for truck, at, *rest in rows.collect()]
+
+
+def _moment(ms: int) -> datetime:
+    """Spark would give Python the time of the place where Python is."""
+    return datetime.fromtimestamp(ms / 1000, UTC)
