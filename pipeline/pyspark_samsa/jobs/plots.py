@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def work(spark: SparkSession, given: argparse.Namespace) -> int:
-    from pyspark_samsa.plots.drawing import close, draw
+    from pyspark_samsa.plots.drawing import close, draw, save
     from pyspark_samsa.plots.figures import gather
     from pyspark_samsa.plots.page import headlines, page
 
@@ -62,7 +62,7 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     target: Path = given.page or given.out / "plots.html"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(page(given.topic, figures, drawing))
-    drawing.savefig(target.with_suffix(".png"), dpi=110)
+    save(drawing, target.with_suffix(".png"), "png")
     close(drawing)
     summary(page=str(target), picture=str(target.with_suffix(".png")), **headlines(figures))
     return 0

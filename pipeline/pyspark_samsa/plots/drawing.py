@@ -51,6 +51,12 @@ def draw(figures: Figures) -> Figure:
     return figure
 
 
+def save(figure: Figure, into: Any, kind: str) -> None:
+    """As `svg` or `png`."""
+    with plt.rc_context(STYLE):
+        figure.savefig(into, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else {})
+
+
 def close(figure: Figure) -> None:
     plt.close(figure)
 
@@ -95,10 +101,14 @@ def reasons(axes: Axes, figures: Figures) -> None:
     chosen = dict(list(figures.reasons.items())[:MOST_REASONS])
     if rest := total - sum(chosen.values()):
         chosen["others"] = rest
-    axes.barh(list(chosen), list(chosen.values()), color=RED, height=0.55)
-    for place, count in enumerate(chosen.values()):
+    axes.barh(range(len(chosen)), list(chosen.values()), color=RED, height=0.34)
+    for place, (reason, count) in enumerate(chosen.items()):
         axes.text(count, place, f"  {count:,}", va="center", color=QUIET)
+        # Above its bar: beside it, a long one would push the plot to the side.
+        axes.text(0, place - 0.25, reason, va="bottom")
     axes.set_xlim(0, max(chosen.values()) * 1.15)
+    axes.set_ylim(-0.8, len(chosen) - 0.6)
+    axes.set_yticks([])
     axes.invert_yaxis()
     return _bars_only(axes)
 
@@ -173,7 +183,7 @@ def _over_time(axes: Axes, figures: Figures, heights: list[int], color: str) -> 
 
 
 def _clock(axes: Axes) -> None:
-    locator = dates.AutoDateLocator(maxticks=7)  # type: ignore[no-untyped-call]
+    locator = dates.AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
@@ -182,6 +192,7 @@ def _bars_only(axes: Axes) -> None:
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.grid(axis="x", color=LINE)
 
 

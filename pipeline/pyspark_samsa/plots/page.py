@@ -6,7 +6,7 @@ from io import StringIO
 
 from matplotlib.figure import Figure
 
-from .drawing import size_text
+from .drawing import save, size_text
 from .figures import Figures, Place
 
 STYLE = """
@@ -60,7 +60,7 @@ def headlines(figures: Figures) -> dict[str, str]:
 def svg(drawing: Figure) -> str:
     """To stand inside of HTML: without a prolog, and as wide as the page."""
     text = StringIO()
-    drawing.savefig(text, format="svg", metadata={"Date": None})
+    save(drawing, text, "svg")
     inner = text.getvalue()
     whole = inner[inner.index("<svg") :]
     head, bracket, rest = whole.partition(">")
