@@ -15,6 +15,7 @@ from importlib import import_module
 
 from samsa import __version__
 from samsa.cli.client import ClientError
+from samsa.cli.mistakes import why_not
 
 COMMANDS = (
     "up", "topics", "groups", "produce", "consume", "shim", "local-api", "cost", "janitor", "demo",
@@ -38,7 +39,10 @@ def parser(wanted: str = "") -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
-    given = parser(words[0] if words else "").parse_args(words)
+    known = parser(words[0] if words else "")
+    given, unknown = known.parse_known_args(words)
+    if unknown:
+        known.error(why_not(known, words, unknown))
     try:
         result: int = given.run(given)
         return result
