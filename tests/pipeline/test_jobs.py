@@ -126,7 +126,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(local_log: Given, spark: Spar
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == ("samsa pipeline compare: there is no topic 'payment'; did you mean 'payments'?")
     assert compare.main(["payments", "payments", *words(local_log)]) == 0  # there is nothing
-    assert "records in topic payments\t0\nkeys\t0\n" in capsys.readouterr().out
+    assert "records in all of topic payments\t0\nkeys\t0\n" in capsys.readouterr().out
     assert compare.main(["payments", *words(local_log)]) == TROUBLE
     assert compare.main(["payments", "payments", "--data", "/nowhere"]) == TROUBLE
     assert "there is no ledger in /nowhere" in capsys.readouterr().err
@@ -203,4 +203,4 @@ def test_samsa_pipeline_starts_a_spark_of_its_own(local_log: Given, three: str):
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["keys\t4", "keys that differ\t0"]
-    assert f"comparing topic {three} and topic {three}: " in done.stderr
+    assert f"comparing topic {three} and all of topic {three}: " in done.stderr

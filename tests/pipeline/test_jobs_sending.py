@@ -65,10 +65,15 @@ def test_a_replay_keeps_every_record_and_the_order_of_each_key(
 
 def test_a_replay_of_some_time_with_a_filter(local_log: Given, spark: SparkSession, table: Table):
     name, some = local_log.topic(2), local_log.topic(2)
-    late = [Record(0, 9_000, b"a", b"late"), Record(1, 3_000, b"a", b"in between", (("h", b"1"),))]
+    # Times that go up and down: what is too early comes after what is too late.
+    mixed = [
+        Record(0, 9_000, b"a", b"too late"),
+        Record(1, 3_000, b"a", b"in between", (("h", b"1"),)),
+        Record(2, 1_999, b"a", b"too early"),
+    ]
     local_log.fill(
         {
-            (name, 0): [batch((b"a", b"early"), at=1_000), build(late)],
+            (name, 0): [batch((b"a", b"early"), at=1_000), build(mixed)],
             (name, 1): [batch((b"a", b"first"), (b"x", b"no a"), at=2_000)],
         }
     )

@@ -90,7 +90,9 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
 
 
 def _name(given: argparse.Namespace) -> str:
-    return f"table {given.table}" if given.table else f"topic {given.other}"
+    if given.table:
+        return f"table {given.table}"
+    return f"{'all of ' if given.other == given.topic else ''}topic {given.other}"
 
 
 def _table(spark: SparkSession, given: argparse.Namespace) -> DataFrame:
