@@ -1,8 +1,15 @@
 """Rows to topics, in a real Spark: tables, streams, failures, restarts, and clients that read."""
 
-from collections.abc import Callable
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -13,8 +20,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from support.broker import samsa_up
+from support.waiting import eventually
 
-from pyspark_samsa.sink.turns import NAMELESS
+from pyspark_samsa.sink.turns import NAMELESS, PLAN, Turn
 
 Table = Callable[..., DataFrame]
 LONG_S = 120
@@ -157,15 +165,47 @@ def failing_at(frame: DataFrame, row: int, mark: Path) -> DataFrame:
     return frame.mapInArrow(rows, frame.schema)
 
 
-def test_two_queries_write_to_one_topic(
+def test_a_driver_is_killed_and_another_query_writes_to_the_same_topic(
     local_log: Given, table: Table, copied: Callable[..., StreamingQuery], tmp_path: Path
 ):
+    """By SIGKILL, in the middle of things; and the query is started again from its checkpoint."""
     first, second, target = local_log.topic(), local_log.topic(), local_log.topic(2)
     local_log.append(first, 0, a_batch(*numbered(0, 400)))
-    local_log.append(second, 0, a_batch(*numbered(400, 900)))
-    for source in (first, second):
-        copied(local_log, source, target, str(tmp_path / source)).awaitTermination()
-    assert values(table(local_log, subscribe=target)) == sorted(numbered(0, 900))
+    local_log.append(second, 0, a_batch(*numbered(400, 700)))
+    checkpoint = tmp_path / first
+    with killed_at_its_end([*local_log.options.values(), first, target, str(checkpoint)]):
+        assert eventually(lambda: has_planned(local_log, checkpoint, 1), LONG_S)
+    written = values(table(local_log, subscribe=target))
+    assert 20 <= len(written) < 400
+    copied(local_log, second, target, str(tmp_path / second)).awaitTermination()
+    copied(local_log, first, target, str(checkpoint)).awaitTermination()
+    assert values(table(local_log, subscribe=target)) == sorted(numbered(0, 700))
+
+
+@contextmanager
+def killed_at_its_end(arguments: list[str]) -> Iterator[None]:
+    """A driver, its JVM and its workers, in a group of their own."""
+    command = [sys.executable, str(Path(__file__).with_name("copying_driver.py")), *arguments]
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        command, start_new_session=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    try:
+        yield
+        assert process.poll() is None, "it ended by itself"
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def has_planned(log: Given, checkpoint: Path, number: int) -> bool:
+    metadata = checkpoint / "metadata"
+    if not metadata.exists() or not metadata.read_text():
+        return False
+    turn = Turn(json.loads(metadata.read_text())["id"], number)
+    # The folder itself: whoever opens the ledger is in the driver's way.
+    plans = Path(urlsplit(log.objects).path, turn.folder).glob(f"*/{PLAN}")
+    return any(int(plan.parent.name) >= number for plan in plans)
 
 
 def test_a_broker_s_clients_see_what_spark_writes_and_its_keys_go_where_java_s_go(
