@@ -85,19 +85,23 @@ def why_not(text: Column, parsed: Column, avro: Column, is_avro: Column) -> Colu
 
 
 def parsed_trucks() -> DataFrame:
-    """Of both flows, and no view between them and bronze: they would not wait for it."""
-    records = spark.readStream.table("bronze_trucks").where("value IS NOT NULL")
+    # By select and where alone: withColumn looks at the table as it is when the pipeline is
+    # defined, and then Spark does not know that this waits for bronze.
     is_avro = f.coalesce(f.substring("value", 1, 2) == f.lit(AVRO), f.lit(False))
     text = f.col("value").cast("string")
-    read = records.withColumn("avro", from_single_objects("value")).withColumn(
-        "json", f.from_json(f.when(~is_avro, text), SCHEMA)
-    )
+    json = f.from_json(f.when(~is_avro, text), SCHEMA)
     fields = [
-        f.when(is_avro, f.col("avro")[n]).otherwise(f.col("json")[n]).alias(n) for n in FIELDS
+        f.when(is_avro, f.col("avro")[name]).otherwise(f.col("json")[name]).alias(name)
+        for name in FIELDS
     ]
-    parsed = read.withColumn("parsed", f.struct(*fields))
-    reason = why_not(text, f.col("parsed"), f.col("avro"), is_avro).alias("reason")
-    return parsed.select(*RECORD, "parsed", reason)
+    reason = why_not(text, f.col("parsed"), f.col("avro"), is_avro)
+    return (
+        spark.readStream.table("bronze_trucks")
+        .where("value IS NOT NULL")
+        .select(*RECORD, from_single_objects("value").alias("avro"), json.alias("json"))
+        .select(*RECORD, "avro", f.struct(*fields).alias("parsed"))
+        .select(*RECORD, "parsed", reason.alias("reason"))
+    )
 
 
 @dp.table(name="silver_positions", comment="Positions that could be read")
