@@ -19,7 +19,7 @@ from samsa.log.core import Log
 from samsa.log.layout import Batch
 from samsa.log.producers import KEPT, SEQUENCES, ProducerState
 from samsa.log.stores import Stores
-from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
+from samsa.ports import Misconfigured, Partition, Topic, Unavailable, UnknownPartition
 from samsa.records.batch import seal
 from samsa.records.header import HEADER_SIZE, LOG_APPEND_TIME, read_header
 
@@ -76,6 +76,8 @@ class Publisher:
                     producer = self._new_producer(others)
             except UnknownPartition:
                 raise UnknownTopic(f"{self._where}: the topic was deleted meanwhile") from None
+            except Misconfigured:
+                raise  # waiting does not mend it
             except (NotNow, Unavailable) as error:
                 reason = error
                 await asyncio.sleep(min(PAUSE_S * 2**number, LONGEST_PAUSE_S))

@@ -103,13 +103,15 @@ def stage(
 
     stager = Stager(put, options.codec)
     with asyncio.Runner() as runner:
-        for batch in batches:
-            for row in rows.of(batch, clock.now_ms()):
-                stager.add(row)
-                if stager.is_full:
-                    runner.run(stager.flush())
-        runner.run(stager.flush())
-        runner.run(objects.close())
+        try:
+            for batch in batches:
+                for row in rows.of(batch, clock.now_ms()):
+                    stager.add(row)
+                    if stager.is_full:
+                        runner.run(stager.flush())
+            runner.run(stager.flush())
+        finally:
+            runner.run(objects.close())
     return Staged(turn, tuple(stager.pieces))
 
 
