@@ -45,6 +45,7 @@ def numbers(log: Given) -> str:
     return name
 
 
+@pytest.mark.parametrize("log", ["aws"], indirect=True)  # the others are on one machine
 def test_a_replay_keeps_every_record_and_the_order_of_each_key(
     log: Given, numbers: str, table: Table, capsys
 ):
