@@ -85,6 +85,8 @@ def settings(out: Path) -> dict[str, str]:
         "spark.hadoop.javax.jdo.option.ConnectionURL": (
             f"jdbc:derby:;databaseName={out}/catalog;create=true"
         ),
+        # Else it writes one wherever it is started.
+        "spark.driver.defaultJavaOptions": f"-Dderby.stream.error.file={out}/derby.log",
     }
 
 
@@ -93,6 +95,8 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     home, spec = given.spec.absolute().parent, out / SPEC
     spec.write_text(yaml.safe_dump(placed(load(given.spec), home, out, given.format)))
+    # What fails is told by the command itself; that a session has ended would only puzzle people.
+    spark.sparkContext.setLogLevel("FATAL")
     if update(spark, spec, given):
         raise SamsaError("the update has failed: what Spark says about it is above")
     tables = sorted(row.tableName for row in spark.sql("SHOW TABLES").collect())
