@@ -67,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def prepare(given: argparse.Namespace) -> None:
     """Before Spark starts: its workers have the environment of that moment."""
+    given.out.mkdir(parents=True, exist_ok=True)
     for name, url in where_the_log_is(given).items():
         os.environ[ENVIRONMENT[name]] = url
     os.environ.setdefault(TOKEN, secrets.token_hex())
@@ -92,7 +93,6 @@ def settings(out: Path) -> dict[str, str]:
 
 def work(spark: SparkSession, given: argparse.Namespace) -> int:
     out = given.out.absolute()
-    out.mkdir(parents=True, exist_ok=True)
     home, spec = given.spec.absolute().parent, out / SPEC
     spec.write_text(yaml.safe_dump(placed(load(given.spec), home, out, given.format)))
     # What fails is told by the command itself; that a session has ended would only puzzle people.
