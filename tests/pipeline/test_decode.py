@@ -151,6 +151,15 @@ class TestEither:
         with pytest.raises(CorruptBatch, match="place"):
             rows(decode, bytes(data))
 
+    @pytest.mark.parametrize(("base", "delta"), [(2**63 - 3, 4), (3 - 2**63, -4)])
+    def test_a_time_beyond_64_bits_is_refused(self, decode: Decode, base: int, delta: int):
+        times = [1000, 1000 + delta]
+        data = bytearray(build([Record(n, time, None, b"x") for n, time in enumerate(times)]))
+        assert data[27:35] == times[0].to_bytes(8), "the base of all times"
+        data[27:35] = base.to_bytes(8, signed=True)
+        with pytest.raises(CorruptBatch, match="64 bits"):
+            rows(decode, bytes(data))
+
     def test_a_batch_that_is_cut_is_refused(self, decode: Decode):
         with pytest.raises(CorruptBatch, match="cut"):
             rows(decode, a_batch(b"x")[:-1])

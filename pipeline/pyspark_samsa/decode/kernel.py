@@ -12,6 +12,7 @@ from numba import njit
 START, STOP, COUNT, BASE, NEXT, BASE_TIME, APPEND_TIME, KIND = range(8)
 """Columns of the table of batches: where a batch's plain bytes are, and what its header says."""
 WIDTH = 8
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 CUT, MISPLACED, WRONG_LENGTH, TOO_LATE, LEFT_OVER, BAD_HEADERS = range(-1, -7, -1)
 REASONS = {
@@ -100,9 +101,10 @@ def scan(
             delta, at = _varint(data, begin + 1, stop)
             if at < 0:
                 return CUT
-            time = base_time + delta
-            if (delta > 0 and time < base_time) or (delta < 0 and time > base_time):
+            # Asked before adding: the compiler may take it that a sum does not overflow.
+            if base_time > LARGEST - delta if delta > 0 else base_time < SMALLEST - delta:
                 return TOO_LATE
+            time = base_time + delta
             delta, at = _varint(data, at, stop)
             if at < 0:
                 return CUT
