@@ -2,10 +2,12 @@
 
 import signal
 import sys
+import time
 
 from kafka import KafkaConsumer
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from kafka.errors import KafkaError
 
 bootstrap, group, topic, *settings = sys.argv[1:]
 ASSIGNORS = {
@@ -26,6 +28,13 @@ def value_of(name: str, text: str) -> object:
     return int(text) if text.isdigit() else text
 
 
+def known(topic: str) -> bool:
+    try:
+        return bool(consumer.partitions_for_topic(topic))
+    except KafkaError:
+        return False  # its broker may have been killed just now
+
+
 signal.signal(signal.SIGTERM, stop)
 named = (setting.split("=", 1) for setting in settings)
 consumer = KafkaConsumer(
@@ -39,7 +48,8 @@ consumer = KafkaConsumer(
 # between the answers to that second JoinGroup and SyncGroup, kafka-python 3.0.12 forgets the
 # assignment: the leader's `_perform_assignment` has ended the reason to rejoin, and nobody waits
 # for the rest.
-consumer.partitions_for_topic(topic)
+while running and not known(topic):
+    time.sleep(0.1)
 while running:
     for messages in consumer.poll(timeout_ms=100).values():
         for message in messages:
