@@ -15,7 +15,6 @@ from importlib import import_module
 
 from samsa import __version__
 from samsa.cli.client import ClientError
-from samsa.cli.mistakes import why_not
 
 COMMANDS = (
     "up", "topics", "groups", "produce", "consume", "shim", "local-api", "cost", "janitor", "demo",
@@ -42,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = parser(words[0] if words else "")
     given, unknown = known.parse_known_args(words)
     if unknown:
+        from samsa.cli.mistakes import why_not  # difflib is slow to load, and seldom needed
+
         known.error(why_not(known, words, unknown))
     try:
         result: int = given.run(given)
