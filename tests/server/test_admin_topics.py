@@ -205,7 +205,10 @@ def test_of_two_processes_that_grow_a_topic_both_are_answered_by_what_is_true(
             )
             peer.send(ApiKey.CREATE_PARTITIONS, 3, row)
         told = [peer.answer().results[0].error_code for peer in (here, here, there, there)]
-        assert told[1] == ErrorCode.INVALID_PARTITIONS or told[3] == ErrorCode.INVALID_PARTITIONS
+        assert set(told) <= {ErrorCode.NONE, ErrorCode.INVALID_PARTITIONS}
+        # Both are, if both found the topic at the same size: a change that is there already
+        # is a change that was made, or whoever repeats one whose answer was lost would be refused.
+        assert ErrorCode.NONE in (told[1], told[3])
         assert len(describe(here, new_name).topics[0].partitions) == 6
         for number in range(6):
             assert write(here, new_name, b"x", partition=number) == 0
