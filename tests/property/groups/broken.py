@@ -4,15 +4,26 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
-from samsa.groups import Beaten, GroupError, Synced, classic, migrate, reconcile
+from samsa.groups import (
+    Beaten,
+    GroupError,
+    Synced,
+    classic,
+    classic_join,
+    classic_rebalance,
+    classic_requests,
+    classic_sync,
+    migrate,
+    reconcile,
+)
 from samsa.groups import consumer as consumer_protocol
 from samsa.groups.assignors import NOTHING
-from samsa.groups.classic import MemberGone, PhaseEnd, Rejoin
 from samsa.groups.classic_draft import Draft
+from samsa.groups.classic_events import MemberGone, PhaseEnd, Rejoin
 from samsa.groups.classic_state import NEVER, Stage, State
 from samsa.groups.consumer_draft import ConsumerDraft
 from samsa.groups.consumer_state import MemberState
-from samsa.groups.requests import Heartbeat, Sync
+from samsa.groups.requests import Heartbeat, Join, Sync
 
 STEP = import_module("samsa.groups.step")
 
@@ -39,52 +50,52 @@ def instead(what: str, kinds: str):
 
 @instead("give a generation's number again", "classic")
 def same_generation(patch):
-    whole = classic.complete
+    whole = classic_rebalance.complete
 
     def complete(draft):
         number = draft.generation
         whole(draft)
         draft.generation = max(number, 1)
 
-    patch.setattr(classic, "complete", complete)
+    patch.setattr(classic_rebalance, "complete", complete)
 
 
 @instead("believe heartbeats of any generation", "classic")
 def any_generation(patch):
     def heartbeat(draft, request):
-        error = classic.why_not_member(draft, request.member_id, request.instance_id)
+        error = classic_requests.why_not_member(draft, request.member_id, request.instance_id)
         return Beaten(error) if error else classic.happen(draft, request)
 
-    patch.setitem(classic.REQUESTS, Heartbeat, heartbeat)
+    patch.setitem(classic_requests.REQUESTS, Heartbeat, heartbeat)
 
 
 @instead("answer members that prepare to rebalance as if all were well", "classic")
 def keep_calm(patch):
-    patch.setitem(classic.TRANSITIONS[Heartbeat], State.PREPARING_REBALANCE, classic.hear)
+    patch.setitem(classic.TRANSITIONS[Heartbeat], State.PREPARING_REBALANCE, classic_sync.hear)
 
 
 @instead("let any generation have its assignment", "classic")
 def sync_any_generation(patch):
     def sync(draft, request):
-        error = classic.why_not_member(draft, request.member_id, request.instance_id)
+        error = classic_requests.why_not_member(draft, request.member_id, request.instance_id)
         return Synced(error) if error else classic.happen(draft, request)
 
-    patch.setitem(classic.REQUESTS, Sync, sync)
+    patch.setitem(classic_requests.REQUESTS, Sync, sync)
 
 
 @instead("answer followers before the leader has assigned", "classic")
 def assign_nothing(patch):
     def hurry(draft, request):
         if request.member_id == draft.leader:
-            return classic.assign_or_wait(draft, request)
-        return classic.take_assignment(draft, request)
+            return classic_sync.assign_or_wait(draft, request)
+        return classic_sync.take_assignment(draft, request)
 
     patch.setitem(classic.TRANSITIONS[Sync], State.COMPLETING_REBALANCE, hurry)
 
 
 @instead("leave followers waiting when the next rebalance begins", "classic")
 def forget_followers(patch):
-    whole = classic.prepare
+    whole = classic_rebalance.prepare
 
     def prepare(draft):
         waiting = draft.in_stage(Stage.SYNCING)
@@ -93,7 +104,8 @@ def forget_followers(patch):
             if draft.members[member_id].stage is Stage.SETTLED:
                 draft.change(member_id, stage=Stage.SYNCING)
 
-    patch.setattr(classic, "prepare", prepare)
+    for module in classic_rebalance, classic_join:
+        patch.setattr(module, "prepare", prepare)
 
 
 @instead("never end a session", "classic")
@@ -104,7 +116,7 @@ def endless_sessions(patch):
 @instead("never end a phase", "classic")
 def endless_phases(patch):
     for state in State:
-        patch.setitem(classic.REACTIONS[PhaseEnd], state, classic.stay)
+        patch.setitem(classic.REACTIONS[PhaseEnd], state, classic_rebalance.stay)
     whole = Draft.next_due
 
     def next_due(self):
@@ -127,7 +139,7 @@ def endless_ids(patch):
 
 @instead("go on without a rebalance when a member has gone", "classic")
 def ignore_the_gone(patch):
-    patch.setitem(classic.REACTIONS[MemberGone], State.STABLE, classic.stay)
+    patch.setitem(classic.REACTIONS[MemberGone], State.STABLE, classic_rebalance.stay)
 
 
 @instead("keep a leader that has gone", "classic")
@@ -149,12 +161,12 @@ def wake_nobody(patch):
 
 @instead("take another look at a join for a new one", "classic")
 def no_tickets(patch):
-    whole = classic.join
+    whole = classic_requests.join
 
     def join(draft, request):
         return whole(draft, request._replace(again=False, ticket=f"{request.ticket}?"))
 
-    patch.setitem(classic.REQUESTS, classic.Join, join)
+    patch.setitem(classic_requests.REQUESTS, Join, join)
 
 
 @instead("write no heartbeat down", "classic")
@@ -164,18 +176,18 @@ def deaf(patch):
 
 @instead("tell a member with changed metadata the old generation", "classic")
 def ignore_changes(patch):
-    patch.setitem(classic.TRANSITIONS[Rejoin], State.STABLE, classic.tell)
+    patch.setitem(classic.TRANSITIONS[Rejoin], State.STABLE, classic_join.tell)
 
 
 @instead("forget an instance's assignment when it comes back", "classic")
 def forget_assignments(patch):
-    whole = classic._replace
+    whole = classic_join._replace
 
     def replace(draft, event):
         whole(draft, event)
         draft.change(event.member_id, assignment=b"")
 
-    patch.setattr(classic, "_replace", replace)
+    patch.setattr(classic_join, "_replace", replace)
 
 
 # The consumer protocol

@@ -7,8 +7,9 @@ Here is only told when all that they would do is to answer.
 from collections.abc import Callable
 from typing import Any
 
-from .classic import TRANSITIONS, call_to_join, hear
+from .classic import TRANSITIONS
 from .classic_state import ClassicGroup
+from .classic_sync import call_to_join, hear
 from .errors import GroupError
 from .replies import Beaten
 from .requests import Heartbeat

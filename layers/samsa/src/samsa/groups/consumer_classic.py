@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from .assignors import NOTHING, Partitions
-from .classic import fresh_id
 from .classic_state import NEVER
 from .consumer import why_not_member
 from .consumer_draft import ConsumerDraft
@@ -24,7 +23,7 @@ from .embedded import (
 )
 from .errors import GroupError
 from .replies import Beaten, Joined, Left, LeftMember, Synced
-from .requests import Heartbeat, Join, Leave, Leaving, Sync, Topics
+from .requests import Heartbeat, Join, Leave, Leaving, Sync, Topics, fresh_id
 
 # Join
 

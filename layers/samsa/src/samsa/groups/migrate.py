@@ -6,8 +6,8 @@ and the other way round: what was committed last must never look newer than what
 """
 
 from .assignors import Partitions
-from .classic import prepare
 from .classic_draft import Draft
+from .classic_rebalance import prepare
 from .classic_state import ClassicGroup, Member, Stage, State
 from .consumer_classic import by_id, by_name
 from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberState

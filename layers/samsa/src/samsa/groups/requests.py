@@ -53,6 +53,11 @@ class Join(NamedTuple):
     """When someone looked: an older look never undoes what a newer one found."""
 
 
+def fresh_id(request: Join) -> str:
+    """The member id for a join that has none: the same each time that it is asked."""
+    return f"{request.instance_id or request.client_id}-{request.ticket}"
+
+
 class Sync(NamedTuple):
     member_id: str
     generation: int
@@ -62,6 +67,13 @@ class Sync(NamedTuple):
     assignments: Mapping[str, bytes] = {}
     """By member id; from the leader only."""
     waiter: str = ""
+
+
+def asker(request: Join | Sync) -> str:
+    """Its member id, which a join may not know yet."""
+    if isinstance(request, Join) and not request.member_id:
+        return fresh_id(request)
+    return request.member_id
 
 
 class Heartbeat(NamedTuple):

@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from . import classic, consumer, consumer_classic
+from . import classic, classic_requests, consumer, consumer_classic
 from .classic_draft import Draft
+from .classic_events import Answer as ClassicAnswer
 from .classic_state import ClassicGroup, State
 from .consumer_draft import ConsumerDraft
 from .consumer_state import ConsumerGroup
@@ -22,13 +23,13 @@ from .errors import GroupError
 from .heard import prolong
 from .migrate import can_upgrade, must_downgrade, to_classic, to_consumer
 from .replies import ConsumerBeaten, Parked
-from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync
+from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync, asker
 from .settings import DEFAULTS, Settings
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
 G = TypeVar("G", ClassicGroup | ConsumerGroup, ClassicGroup | ConsumerGroup | None)
 Request: TypeAlias = Join | Sync | Heartbeat | Leave | ConsumerHeartbeat
-Answer: TypeAlias = classic.Answer | ConsumerBeaten
+Answer: TypeAlias = ClassicAnswer | ConsumerBeaten
 
 
 class Step(NamedTuple):
@@ -115,7 +116,7 @@ Requests: TypeAlias = Sequence[Request]
 def _classic(group: ClassicGroup, requests: Requests, now_ms: int, settings: Settings) -> Served:
     draft = Draft(group, now_ms, settings)
     run = takewhile(lambda each: type(each) is not ConsumerHeartbeat, requests)
-    answers: list[Answer] = [classic.ask(draft, each) for each in run]
+    answers: list[Answer] = [classic_requests.ask(draft, each) for each in run]
     parked = {n: answer.ask for n, answer in enumerate(answers) if isinstance(answer, Parked)}
     if parked:
         _answer_the_freed(draft, parked, answers)
@@ -129,9 +130,9 @@ def _classic(group: ClassicGroup, requests: Requests, now_ms: int, settings: Set
 
 def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: list[Answer]) -> None:
     """Nobody would wake those who were parked and freed in one step. Who is parked still, stays."""
-    while freed := [n for n, ask in parked.items() if not draft.is_parked(classic.asker(ask))]:
+    while freed := [n for n, ask in parked.items() if not draft.is_parked(asker(ask))]:
         for n in freed:
-            answers[n] = answer = classic.ask(draft, parked.pop(n))
+            answers[n] = answer = classic_requests.ask(draft, parked.pop(n))
             if isinstance(answer, Parked):
                 parked[n] = answer.ask
 

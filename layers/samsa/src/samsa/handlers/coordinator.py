@@ -42,7 +42,7 @@ from samsa.groups import (
     steps,
     unpack,
 )
-from samsa.groups.classic import fresh_id
+from samsa.groups.requests import fresh_id
 from samsa.log.background import Background
 from samsa.log.stores import Stores
 from samsa.ports import GroupItem, GroupKey, Groups, Misconfigured, Unavailable

@@ -1,0 +1,84 @@
+"""From one generation of a classic group to the next: everyone is to join, then to sync."""
+
+from .classic_draft import Draft
+from .classic_events import MemberGone, PhaseEnd
+from .classic_state import NEVER, Stage, State
+
+
+def prepare(draft: Draft) -> None:
+    """Everyone must join (again). Those who wait for an assignment of the generation will not get
+    one: they are told so."""
+    if draft.state is State.COMPLETING_REBALANCE:
+        for member_id, member in draft.members.items():
+            if member.assignment:
+                draft.change(member_id, assignment=b"")
+    for member_id in draft.in_stage(Stage.SYNCING):
+        draft.change(member_id, deadline_ms=draft.session_end(draft.members[member_id]))
+    for member_id in draft.in_stage(Stage.SYNCING, Stage.JOINED):
+        draft.change(member_id, stage=Stage.SETTLED)
+    delay = draft.settings.initial_rebalance_delay_ms if draft.state is State.EMPTY else 0
+    draft.enter(State.PREPARING_REBALANCE, draft.now + (delay or draft.rebalance_timeout_ms))
+    if delay:
+        draft.first_phase_ends_ms = draft.now + max(draft.rebalance_timeout_ms, delay)
+    complete_if_all_joined(draft)
+
+
+def complete_if_all_joined(draft: Draft, _: object = None) -> None:
+    """Nobody is left to wait for; an empty group's first phase waits for those who may come."""
+    if draft.all_joined and not (draft.members and draft.first_phase_ends_ms):
+        complete(draft)
+
+
+def end_join_phase(draft: Draft, _: PhaseEnd) -> None:
+    """An empty group's first phase is prolonged while members come, up to a limit."""
+    if draft.newcomers and draft.phase_ends_ms < draft.first_phase_ends_ms:
+        draft.newcomers = False
+        later = draft.phase_ends_ms + draft.settings.initial_rebalance_delay_ms
+        draft.phase_ends_ms = min(later, draft.first_phase_ends_ms)
+        return
+    complete(draft)
+
+
+def complete(draft: Draft) -> None:
+    """Begin a generation of those who have joined, and of static members: they may come back."""
+    for member_id, member in list(draft.members.items()):
+        if member.stage is not Stage.JOINING and member.instance_id is None:
+            draft.remove(member_id)
+    if draft.members and not _elect_leader(draft):
+        draft.phase_ends_ms = draft.now + draft.rebalance_timeout_ms
+        draft.first_phase_ends_ms = 0
+        return
+    draft.generation += 1
+    if not draft.members:
+        draft.protocol = None
+        draft.enter(State.EMPTY)
+        return
+    draft.protocol = draft.elect_protocol()
+    draft.enter(State.COMPLETING_REBALANCE, draft.now + draft.rebalance_timeout_ms)
+    for member_id, member in draft.members.items():
+        end = draft.session_end(member)
+        draft.change(member_id, stage=Stage.JOINED, is_new=False, deadline_ms=end)
+
+
+def _elect_leader(draft: Draft) -> bool:
+    joining = draft.in_stage(Stage.JOINING)
+    if joining and draft.leader not in joining:
+        draft.leader = joining[0]
+    return bool(joining)
+
+
+def interrupt_gone(draft: Draft, _: MemberGone) -> None:
+    prepare(draft)
+
+
+def end_sync_phase(draft: Draft, _: PhaseEnd) -> None:
+    late = draft.in_stage(Stage.JOINED)
+    for member_id in late:
+        draft.remove(member_id)
+    draft.phase_ends_ms = NEVER
+    if late:
+        prepare(draft)
+
+
+def stay(draft: Draft, _: object) -> None:
+    """Nothing to do."""
