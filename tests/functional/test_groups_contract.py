@@ -1,4 +1,4 @@
-"""Groups and offsets: what every store of them promises in ports.py."""
+"""Groups and offsets: what every store of them promises in `ports`."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Slots, producers and watchers: what every ledger promises in ports.py."""
+"""Slots, producers and watchers: what every ledger promises in `ports`."""
 
 import pytest
 from functional.given import DAY_MS, a_partition, a_topic, an_extent, an_unknown_partition, append

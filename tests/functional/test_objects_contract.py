@@ -1,4 +1,4 @@
-"""What every object store promises in ports.py."""
+"""What every object store promises in `ports`."""
 
 from collections.abc import AsyncIterator
 

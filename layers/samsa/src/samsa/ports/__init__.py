@@ -1,0 +1,57 @@
+"""The four seams: Ledger, Objects, Clock, Wakeups.
+
+Everything above this room (the log, the handlers) is the same on a laptop and on AWS; everything
+below it (`local/`, `aws/`) is an adapter. What an adapter promises:
+
+- A **ledger** call is one atomic step, or several steps in the order its doc gives, between which
+  the process may stop for ever. A call that may or may not have happened raises `Unavailable`;
+  repeating it with the same arguments is then harmless.
+- An **object** is written once. `put_if_absent` either stores all the bytes or none, and says
+  whether this call did it. Readers never see half an object.
+- **Time** only decides when something is looked at again, never whether it is safe.
+- A **wake-up** is a hint: losing one costs delay, and nothing else.
+"""
+
+from .clock import Clock
+from .errors import CannotWait, Misconfigured, Missing, Unavailable, UnknownPartition
+from .extents import Extent, Grave, grave_of, is_slot_key
+from .groups import Committed, GroupItem, Groups, Offsets
+from .journal import Claim, Journal, Journaled
+from .ledger import Bound, Confirmed, Ledger
+from .objects import Buffer, FileRange, Objects, Piece
+from .partitions import Head, Partition, Topic
+from .wakeups import Awaited, GroupKey, Subscription, Wakeups
+
+__all__ = [
+    "Awaited",
+    "Bound",
+    "Buffer",
+    "CannotWait",
+    "Claim",
+    "Clock",
+    "Committed",
+    "Confirmed",
+    "Extent",
+    "FileRange",
+    "Grave",
+    "GroupItem",
+    "GroupKey",
+    "Groups",
+    "Head",
+    "Journal",
+    "Journaled",
+    "Ledger",
+    "Misconfigured",
+    "Missing",
+    "Objects",
+    "Offsets",
+    "Partition",
+    "Piece",
+    "Subscription",
+    "Topic",
+    "Unavailable",
+    "UnknownPartition",
+    "Wakeups",
+    "grave_of",
+    "is_slot_key",
+]

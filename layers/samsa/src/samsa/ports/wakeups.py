@@ -1,0 +1,35 @@
+"""Waiting, and being woken."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol, TypeAlias
+
+from .partitions import Partition
+
+
+class Subscription(Protocol):
+    async def wait(self, timeout_ms: int) -> bool:
+        """Until one of the things waited for changes (True) or the time is up (False).
+
+        Raises CannotWait where a process lives no longer than its request.
+        """
+        ...
+
+
+class GroupKey(NamedTuple):
+    """A group as something to wait for."""
+
+    group_id: str
+
+
+Awaited: TypeAlias = Partition | GroupKey
+"""What a request may be parked on: a partition that grows, a group that moves on."""
+
+
+class Wakeups(Protocol):
+    address: str
+    """The name under which others wake this process: a head's watcher, a member's waiter."""
+
+    def subscribe(self, awaited: Iterable[Awaited]) -> AbstractContextManager[Subscription]: ...
+
+    def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None: ...
