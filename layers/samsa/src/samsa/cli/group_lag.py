@@ -1,20 +1,18 @@
 """How far a group has come, and who reads what in it."""
 
 import argparse
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from samsa.groups.embedded import Malformed, read_assignment
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import consumer_group_describe, describe_groups, offset_fetch
+from samsa.wire.group_offsets import LAST_BY_NAME, Where, fetch_request, fetched
+from samsa.wire.messages import consumer_group_describe, describe_groups
 
 from .client import Client, ClientError, check
 from .topics import LATEST, offsets_at
 
-LAST_BY_NAME = 9
-"""OffsetFetch and OffsetCommit name topics up to this version, and have ids instead after it."""
 DEAD = "Dead"
-Where: TypeAlias = tuple[str, int]
 
 
 class Reader(NamedTuple):
@@ -89,12 +87,6 @@ def _classic(seen: Any) -> dict[Where, Reader]:
 
 
 def committed(client: Client, name: str) -> dict[Where, int]:
-    asked = offset_fetch.GROUP(group_id=name, topics=None)
-    row = offset_fetch.REQUEST(groups=[asked])
-    (answer,) = client.ask(ApiKey.OFFSET_FETCH, row, LAST_BY_NAME).groups
+    (answer,) = client.ask(ApiKey.OFFSET_FETCH, fetch_request(name), LAST_BY_NAME).groups
     check(answer.error_code, None, f"group {name!r}")
-    return {
-        (topic.name, partition.partition_index): partition.committed_offset
-        for topic in answer.topics
-        for partition in topic.partitions
-    }
+    return fetched(answer)

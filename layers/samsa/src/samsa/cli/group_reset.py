@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import offset_commit
+from samsa.wire.group_offsets import LAST_BY_NAME, Where, commit_request
 
 from .client import Client, ClientError, check
-from .group_lag import LAST_BY_NAME, Where, committed
+from .group_lag import committed
 from .topics import EARLIEST, LATEST, offsets_at
 
 Offsets: TypeAlias = dict[Where, int]
@@ -113,15 +113,8 @@ def _targets(
 
 
 def _commit(client: Client, group: str, offsets: Offsets) -> None:
-    topics: dict[str, list[object]] = {}
-    for (topic, number), offset in offsets.items():
-        row = offset_commit.PARTITION(
-            partition_index=number, committed_offset=offset, committed_metadata=""
-        )
-        topics.setdefault(topic, []).append(row)
-    rows = [offset_commit.TOPIC(name=name, partitions=rows) for name, rows in topics.items()]
-    request = offset_commit.REQUEST(group_id=group, topics=rows)
-    for topic in client.ask(ApiKey.OFFSET_COMMIT, request, LAST_BY_NAME).topics:
+    row = commit_request(group, offsets)
+    for topic in client.ask(ApiKey.OFFSET_COMMIT, row, LAST_BY_NAME).topics:
         for partition in topic.partitions:
             what = f"{topic.name}/{partition.partition_index}"
             check(partition.error_code, _explained(partition.error_code), what)

@@ -1,30 +1,23 @@
 """Offsets that groups have committed, and where the partitions begin and end."""
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any
 
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import list_offsets, offset_fetch
+from samsa.wire.group_offsets import LAST_BY_NAME, Where, fetch_request, fetched
+from samsa.wire.messages import list_offsets
 
 from .asking import Kafka, check
 
-LAST_BY_NAME = 9
-"""OffsetFetch and OffsetCommit name topics up to this version, and have ids instead after it."""
 LATEST, EARLIEST = -1, -2
-Where: TypeAlias = tuple[str, int]
 
 
 async def committed(group: str, kafka: Kafka) -> dict[Where, int]:
-    asked = offset_fetch.GROUP(group_id=group, topics=None)
-    row = offset_fetch.REQUEST(groups=[asked])
-    answer = (await kafka.ask(ApiKey.OFFSET_FETCH, row, LAST_BY_NAME)).groups[0]
+    row = fetch_request(group)
+    (answer,) = (await kafka.ask(ApiKey.OFFSET_FETCH, row, LAST_BY_NAME)).groups
     check(answer.error_code, None, f"group {group!r}")
-    return {
-        (topic.name, partition.partition_index): partition.committed_offset
-        for topic in answer.topics
-        for partition in topic.partitions
-    }
+    return fetched(answer)
 
 
 async def ends_of(wanted: Iterable[Where], kafka: Kafka) -> dict[Where, int | None]:

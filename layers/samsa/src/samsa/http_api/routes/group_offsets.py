@@ -8,11 +8,12 @@ from pydantic import BaseModel, Field
 from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.described import refusals
 from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, GroupId, examples
-from samsa.http_api.lag import EARLIEST, LAST_BY_NAME, LATEST, Where, committed, offsets_at
+from samsa.http_api.lag import EARLIEST, LATEST, committed, offsets_at
 from samsa.http_api.problems import Failed
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import offset_commit, offset_delete
+from samsa.wire.group_offsets import LAST_BY_NAME, Where, commit_request
+from samsa.wire.messages import offset_delete
 
 router = APIRouter(tags=["groups"])
 Number: TypeAlias = Annotated[int, Field(ge=0, le=INT32_MAX)]
@@ -178,14 +179,7 @@ def _shifted(
 
 
 async def _commit(group: str, offsets: dict[Where, int], kafka: Kafka) -> None:
-    topics: dict[str, list[object]] = {}
-    for (topic, number), offset in offsets.items():
-        entry = offset_commit.PARTITION(
-            partition_index=number, committed_offset=offset, committed_metadata=""
-        )
-        topics.setdefault(topic, []).append(entry)
-    rows = [offset_commit.TOPIC(name=name, partitions=entries) for name, entries in topics.items()]
-    row = offset_commit.REQUEST(group_id=group, topics=rows)
+    row = commit_request(group, offsets)
     for answered in (await kafka.ask(ApiKey.OFFSET_COMMIT, row, LAST_BY_NAME)).topics:
         for entry in answered.partitions:
             in_use = entry.error_code == ErrorCode.UNKNOWN_MEMBER_ID

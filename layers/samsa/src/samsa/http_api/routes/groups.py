@@ -9,9 +9,10 @@ from samsa.groups.embedded import Malformed, read_assignment
 from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.described import refusals
 from samsa.http_api.given import GroupId
-from samsa.http_api.lag import Where, committed, ends_of
+from samsa.http_api.lag import committed, ends_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
+from samsa.wire.group_offsets import Where
 from samsa.wire.messages import (
     consumer_group_describe,
     delete_groups,
