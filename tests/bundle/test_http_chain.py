@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from functional.servers.processes import running
 from support.broker import SAMSA
+from support.servers.processes import running
 from support.waiting import eventually
 
 from samsa.shim import dial

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 from functional.racers import crowd_of_processes
-from functional.servers.faults import FaultyProxy, faulty_proxy
+from support.servers.faults import FaultyProxy, faulty_proxy
 from support.stores import BUCKET
 
 from samsa.ports import Ledger, Objects

@@ -1,7 +1,7 @@
 """Pushing to a WebSocket connection, against a server that speaks as @connections does."""
 
 import pytest
-from functional.servers.faults import Reply, Request, answer, faulty_proxy
+from support.servers.faults import Reply, Request, answer, faulty_proxy
 
 from samsa.aws.connections import ConnectionsApi, Gone
 from samsa.ports import Misconfigured, Unavailable

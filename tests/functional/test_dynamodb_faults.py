@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from functional.given import DAY_MS, a_partition, a_topic, an_extent
-from functional.servers.faults import (
+from support.servers.faults import (
     Fault,
     FaultyProxy,
     answer,

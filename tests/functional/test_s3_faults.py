@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from functional.servers.faults import (
+from support.servers.faults import (
     Fault,
     FaultyProxy,
     answer,

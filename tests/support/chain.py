@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from functional.servers.processes import running
 from support.broker import SAMSA, Broker
+from support.servers.processes import running
 
 Environment = dict[str, str]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
-from functional.servers.dynamodb_local import dynamodb_local
-from functional.servers.moto_server import moto_server
-from functional.servers.versitygw import versitygw
+from support.servers.dynamodb_local import dynamodb_local
+from support.servers.moto_server import moto_server
+from support.servers.versitygw import versitygw
 
 ACCESS_KEY, SECRET_KEY, BUCKET = "gregor", "metamorphosis", "samsa"
 

@@ -18,8 +18,8 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from functional.servers.processes import running
 from support.broker import SAMSA
+from support.servers.processes import running
 
 from samsa.shim import dial
 

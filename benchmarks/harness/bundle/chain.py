@@ -39,9 +39,9 @@ class Chain(NamedTuple):
 def a_chain(folder: Path, *options: str, **variables: str) -> Iterator[Chain]:
     """Options are those of `samsa local-api`; functions find the variables in their environment."""
     sys.path.insert(0, str(REPOSITORY / "tests"))
-    from functional.servers.dynamodb_local import dynamodb_local
-    from functional.servers.versitygw import versitygw
     from support.chain import local_api, shim
+    from support.servers.dynamodb_local import dynamodb_local
+    from support.servers.versitygw import versitygw
     from support.stores import make_bucket, places
 
     os.environ.update(KEYS | REGION)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from functional.servers.processes import running
 from support.builds import cache, locked
+from support.servers.processes import running
 from support.tools import absent, require
 
 HERE = Path(__file__).parent
