@@ -35,7 +35,7 @@ run: $(RUN_STAMP) ## Start a broker on 127.0.0.1:9092 (ARGS="--port 0" and so on
 test: $(DEV_STAMP) ## Run every test
 	$(BIN)/python -m pytest $(ARGS)
 
-soak: $(DEV_STAMP) ## Ten minutes of mixed load, retention and merging
+soak: $(DEV_STAMP) ## Ten minutes of mixed load, retention, merging, compaction
 	SAMSA_SOAK_SECONDS=$${SAMSA_SOAK_SECONDS:-600} $(BIN)/python -m pytest -s tests/soak $(ARGS)
 
 check: $(DEV_STAMP) ## Format, lint, types, import contracts

@@ -4,7 +4,7 @@ import threading
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
-from soak.writers import Place
+from soak.writers import Place, Said, place_of
 
 
 def a_consumer(bootstrap: str, reset: str = "earliest") -> Consumer:
@@ -30,7 +30,7 @@ class Follower(threading.Thread):
         self._consumer.assign(
             [TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(partitions)]
         )
-        self.seen: dict[Place, bytes] = {}
+        self.seen: dict[Place, Said] = {}
         self.failures: list[str] = []
         self._stopping = threading.Event()
 
@@ -46,11 +46,11 @@ class Follower(threading.Thread):
         self._consumer.close()
 
     def _see(self, message: Any, last: dict[int, int]) -> None:
-        place = Place(message.topic(), message.partition(), message.offset())
+        place = place_of(message)
         if place.offset <= last.get(place.partition, -1):
             self.failures.append(f"{place} came again")
         last[place.partition] = place.offset
-        self.seen[place] = message.value()
+        self.seen[place] = Said(message.key(), message.value())
 
     def finish(self) -> None:
         self._stopping.set()
@@ -58,18 +58,17 @@ class Follower(threading.Thread):
         assert not self.is_alive(), "a follower hangs"
 
 
-def read_all(bootstrap: str, topic: str, partitions: int) -> dict[Place, bytes]:
+def read_all(bootstrap: str, topic: str, partitions: int) -> dict[Place, Said]:
     """Everything that is there now, from the log's start to its end."""
     consumer, found = a_consumer(bootstrap), {}
     consumer.assign([TopicPartition(topic, n, OFFSET_BEGINNING) for n in range(partitions)])
     ended: set[int] = set()
     while len(ended) < partitions:
-        for message in consumer.consume(5_000, 10):
+        for message in consumer.consume(500, 0.2):
             error = message.error()
             if error is None:
-                place = Place(message.topic(), message.partition(), message.offset())
-                found[place] = message.value()
-                ended.discard(place.partition)
+                found[place_of(message)] = Said(message.key(), message.value())
+                ended.discard(message.partition())
             elif error.code() == KafkaError._PARTITION_EOF:
                 ended.add(message.partition())
             elif not error.retriable():
