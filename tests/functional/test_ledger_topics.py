@@ -3,7 +3,7 @@
 import pytest
 from functional.given import a_topic, an_extent, append
 
-from samsa.ports import Ledger, Partition, UnknownPartition
+from samsa.ports import Grave, Ledger, Partition, UnknownPartition
 
 
 async def test_a_topic_comes_back_whole(ledger: Ledger):
@@ -104,12 +104,16 @@ async def test_of_a_forgotten_topic_nothing_is_left(ledger: Ledger):
     for partition in partitions:
         await append(ledger, partition, "token", an_extent(0, 10))
         await ledger.bind(partition, 1, b"state", 0, 1)
+        await ledger.move_cursor(partition, "compacting to 10", 5)
+        await ledger.announce(partition, Grave("log/1", 0, 10, ("log/1",)))
     await ledger.delete_topic(topic)
     await ledger.forget_topic(topic)
     assert await ledger.doomed_topics() == []
     for partition in partitions:
         assert await ledger.extents(partition, 0, 9) == []
         assert await ledger.producer(partition, 1) is None
+        assert await ledger.cursor(partition, "compacting to 10") == 0
+        assert await ledger.graves(partition, 9) == []
         with pytest.raises(UnknownPartition):
             await ledger.reserve(partition, "token", 1)
 

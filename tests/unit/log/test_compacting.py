@@ -12,7 +12,7 @@ from samsa.log.compact_plan import Compaction
 from samsa.log.compact_progress import CLEANED, END
 from samsa.log.layout import Batch
 from samsa.log.segments import is_segment_key
-from samsa.ports import Buffer, Extent
+from samsa.ports import Buffer, Extent, Partition
 from samsa.records import Codec, Record, headers, read_header
 
 EAGER = Compaction(dirty_ratio=0, active_ms=0, tombstones_ms=HOUR)
@@ -337,6 +337,73 @@ async def test_a_round_that_was_begun_is_due(monkeypatch):
         await put(given, (b"a", b"%d" % n))
     await cut_off(given, 5 + 2)
     assert (await compact(given, EAGER._replace(dirty_ratio=1.0))).finished
+
+
+async def left_off(given: Given, *ends: int) -> dict[int, int]:
+    """What is remembered of rounds to these ends."""
+    progress = given.log.compactor.progress
+    places = {end: await progress.at(PARTITION, end) for end in ends}
+    return {end: at for end, at in places.items() if at}
+
+
+def a_janitor_that_knows_of_none(given: Given, monkeypatch: pytest.MonkeyPatch) -> Given:
+    """It looked for rounds that were left off before there was one."""
+    other = given.another()
+    progress = other.log.compactor.progress
+
+    async def end(partition: Partition) -> int:
+        monkeypatch.setattr(progress, "end", real)
+        return 0
+
+    real = progress.end
+    monkeypatch.setattr(progress, "end", end)
+    return other
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_nothing_stays_of_a_round_when_a_longer_one_is_finished(monkeypatch):
+    given = await a_changelog()
+    for n in range(10):
+        await put(given, (b"a", b"%d" % n))
+    await cut_off(given, 5 + 2)
+    assert await left_off(given, 10) == {10: 4}
+    await put(given, (b"a", b"10"))
+    other = a_janitor_that_knows_of_none(given, monkeypatch)
+    assert (await compact(other)).finished
+    await put(given, (b"a", b"11"))
+    assert (await compact(given)).finished
+    assert await left_off(given, 10, 11, 12) == {}
+    assert await given.log.compactor.progress.end(PARTITION) == 0
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_of_rounds_that_are_left_off_only_the_last_is_remembered(monkeypatch):
+    given = await a_changelog()
+    for n in range(10):
+        await put(given, (b"a", b"%d" % n))
+    await cut_off(given, 5 + 2)
+    await put(given, (b"a", b"10"))
+    other = a_janitor_that_knows_of_none(given, monkeypatch)
+    given.clock.now += 1
+    await other.log.compactor.compact(PARTITION, EAGER, after(5 + 3))
+    assert list(await left_off(given, 10, 11)) == [11]
+    assert (await compact(given)).finished
+    assert await left_off(given, 10, 11) == {}
+    assert [record.value for record in await read_all(given)] == [b"10"]
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_nothing_stays_of_a_round_that_retention_has_passed():
+    """As when a topic is compacted, then not, and then is again."""
+    given = await a_changelog()
+    for n in range(10):
+        await put(given, (b"a", b"%d" % n))
+    await cut_off(given, 5 + 2)
+    await given.log.retainer.delete_before(PARTITION, 10)
+    await put(given, (b"a", b"10"))
+    await compact(given)
+    assert await left_off(given, 10, 11) == {}
+    assert await given.log.compactor.progress.end(PARTITION) == 0
 
 
 async def test_a_round_notes_no_more_than_can_be_read_in_a_while(monkeypatch):

@@ -104,6 +104,8 @@ class Compactor:
             if not found.add(extent):
                 break
         begun = await self.progress.end(partition)
+        if 0 < begun <= found.start:
+            await self.progress.give_up(partition, begun)
         goes_on = found.start < begun <= found.end
         if not goes_on and not found.is_due(await self._waiting_since(found)):
             return None

@@ -6,7 +6,9 @@ log is clean of all that lies below `end`" is true for ever once it is true, in 
 janitors say it, if the cursor says which end it speaks of. One without would lie as soon as two
 janitors have rounds with different ends, and a tombstone would go before what it had deleted.
 
-Which end a round was going to is remembered as well, but only as a proposal to go on with it.
+Which end a round was going to is remembered as well, but only as a proposal to go on with it. That
+of one round at a time: whoever puts another in its place, or finds that the log is clean beyond it
+or does not reach back to it any more, takes the cursor of the old one away.
 """
 
 from samsa.ports import Ledger, Partition
@@ -32,8 +34,17 @@ class Progress:
         return await self._ledger.cursor(partition, self.name(end))
 
     async def leave(self, partition: Partition, end: int, at: int) -> None:
+        before = await self.end(partition)
+        if before not in (0, end):
+            await self._ledger.move_cursor(partition, self.name(before), 0)
         await self._ledger.move_cursor(partition, self.name(end), at)
         await self._ledger.move_cursor(partition, END, end)
+
+    async def give_up(self, partition: Partition, end: int) -> None:
+        """Nobody will go on with a round to that end."""
+        await self._ledger.move_cursor(partition, self.name(end), 0)
+        if await self.end(partition) == end:
+            await self._ledger.move_cursor(partition, END, 0)
 
     async def finish(self, partition: Partition, end: int, was_left: bool) -> None:
         await self._ledger.move_cursor(partition, CLEANED, end)
