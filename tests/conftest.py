@@ -1,3 +1,4 @@
+import pytest
 from support.stores import (
     aws_environment,
     environment,
@@ -6,5 +7,12 @@ from support.stores import (
     stores,
     versity,
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "waits: takes long and hardly a core, so that it may run beside others"
+    )
+
 
 __all__ = ["aws_environment", "environment", "local_dynamodb", "moto", "stores", "versity"]

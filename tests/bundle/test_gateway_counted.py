@@ -132,6 +132,7 @@ def fetches(calls: list[Call]) -> list[Call]:
     return [call for call in calls if call.api == ApiKey.FETCH]
 
 
+@pytest.mark.waits
 def test_an_idle_group_of_ten_sends_no_fetch_and_holds_no_function_for_a_minute(
     chain: Chain, counts: Counts
 ):

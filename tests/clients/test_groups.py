@@ -42,18 +42,21 @@ def group(
         yield group
 
 
+@pytest.mark.waits
 @samsa_up
 @pytest.mark.parametrize("name", KINDS)
 def test_a_member_reads_everything_and_the_next_goes_on_from_there(group: Group):
     one_reads_everything_and_the_next_goes_on(group)
 
 
+@pytest.mark.waits
 @samsa_up
 @pytest.mark.parametrize("name", KINDS)
 def test_members_share_the_partitions_and_take_over_from_who_leaves(group: Group):
     members_share_and_take_over(group)
 
 
+@pytest.mark.waits
 @samsa_up
 @pytest.mark.parametrize("name", CLASSIC)
 def test_a_killed_members_partitions_are_read_by_the_others(group: Group):
@@ -78,6 +81,7 @@ def test_groups_of_every_kind_at_once(
     assert not failed
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize(
     ("name", "next_name"),
     [("confluent-cooperative", "confluent-next"), ("java-cooperative", "java-next")],

@@ -122,6 +122,7 @@ def is_shared(samsa: Samsa, members: int) -> bool:
         watch.close()
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("name", SURVIVORS)
 def test_a_group_survives_its_broker_and_a_member(samsa: Samsa, name: str, tmp_path: Path):
     kind: Kind = KINDS[name]
