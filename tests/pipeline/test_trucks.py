@@ -1,55 +1,93 @@
 """The trucks, whole: generator, broker, `spark-pipelines run`, and every table row by row."""
 
+import json
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewTopic
 from pipeline import trucks
 from pipeline.trucks import Chapter, Placed, placed
+from pipeline.updating_driver import ENDED
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from support.broker import SAMSA, Broker, samsa_up
+from support.broker import Broker, samsa_up
+from support.delta import delta_jars
 
 from pyspark_samsa.jobs import plots
 from samsa.cli.main import main
 
-SPEC = Path(__file__).parents[2] / "pipeline" / "spark-pipeline.yml"
-DEAD_LETTERS = "trucks-dead-letters"
+PIPELINE = Path(__file__).parents[2] / "pipeline"
 START = 1_767_225_600_000
 FIRST = Chapter(seed=7, start_ms=START, count=1_500)
 SECOND = Chapter(seed=8, start_ms=START + 3_000_000, count=900)
+THIRD = Chapter(seed=10, start_ms=START + 4_800_000, count=4, bad=0, late=0, gone=0)
+"""A few trucks move on."""
+UNREAD = Chapter(seed=9, start_ms=START + 9_000_000, count=5)
 CONF = {
     "spark.driver.memory": "700m",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
     "spark.python.authenticate.socketTimeout": "3m",
     "spark.sql.pipelines.execution.streamstate.pollingInterval": "1",
 }
-SMALL = ["--cores", "2", *(f"--conf={name}={value}" for name, value in CONF.items())]
-PATIENCE_S = 280
+PATIENCE_S = 900
+FORMS = "parquet", "delta"
+LATEST = "gold_latest_positions"
 
 
 @dataclass(frozen=True)
 class World:
     broker: Broker
-    data: Path
-    out: Path
+    folder: Path
+    updating: subprocess.Popen[str]
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def out(self, form: str) -> Path:
+        return self.folder / form
 
     def write(self, chapter: Chapter) -> None:
         words = ["demo", "trucks", "--bootstrap", self.broker.bootstrap]
         assert main([*words, *chapter.words]) == 0
 
-    def run(self) -> str:
-        """As people do, in a Spark of its own; what it says at the end."""
-        words = ["--spec", SPEC, "--out", self.out, "--data", self.data, *SMALL]
-        command = [str(word) for word in (SAMSA, "pipeline", "run", *words)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
-        assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-6_000:]
-        return done.stdout
+    def run(self, form: str) -> str:
+        """An update of all tables in this format; what it says at the end."""
+        words = ["--spec", self.spec(form), "--out", self.out(form), "--data", self.data]
+        conf = {**CONF, "spark.jars": ",".join(map(str, delta_jars()))}
+        words += ["--format", form, "--cores", 2]
+        words += [f"--conf={name}={value}" for name, value in conf.items()]
+        talking = self.updating
+        assert talking.stdin is not None
+        assert talking.stdout is not None
+        print(json.dumps([str(word) for word in words]), file=talking.stdin, flush=True)
+        said = ""
+        for line in talking.stdout:
+            if line.startswith(ENDED):
+                assert line == f"{ENDED}0\n", said[-6_000:]
+                return said
+            said += line
+        raise AssertionError(said[-6_000:])
+
+    def spec(self, form: str) -> Path:
+        """The pipeline as it is, but for the topic of its dead letters."""
+        spec = yaml.safe_load((PIPELINE / "spark-pipeline.yml").read_text())
+        spec["configuration"]["spark.samsa.trucks.deadLetters"] = dead_letters(form)
+        home = self.folder / f"{form}-spec"
+        home.mkdir(exist_ok=True)
+        where = os.path.relpath(PIPELINE / "transformations", home)
+        spec["libraries"] = [{"glob": {"include": f"{where}/**"}}]
+        (home / "spark-pipeline.yml").write_text(yaml.safe_dump(spec))
+        return home / "spark-pipeline.yml"
 
     def forget(self, records: list[Placed]) -> None:
         """As retention does: the topic no longer has these."""
@@ -59,9 +97,9 @@ class World:
         for gone in admin.delete_records(where).values():
             gone.result(60)
 
-    def dead_letters(self) -> list[tuple]:
+    def dead_letters(self, form: str) -> list[tuple]:
         consumer = Consumer({"bootstrap.servers": self.broker.bootstrap, "group.id": "none"})
-        where = TopicPartition(DEAD_LETTERS, 0, 0)
+        where = TopicPartition(dead_letters(form), 0, 0)
         _, end = consumer.get_watermark_offsets(where, 60)
         consumer.assign([where])
         letters = []
@@ -76,14 +114,20 @@ class World:
         return sorted(letters)
 
 
+def dead_letters(form: str) -> str:
+    """Two pipelines over one topic: each has its own."""
+    return f"dead-letters-{form}"
+
+
 @dataclass(frozen=True)
 class Tables:
     spark: SparkSession
     out: Path
+    form: str
 
     def table(self, name: str) -> DataFrame:
         """With times as milliseconds, which mean the same in every time zone."""
-        table = self.spark.read.parquet(str(self.out / "tables" / name))
+        table = self.spark.read.format(self.form).load(str(self.out / "tables" / name))
         times = [name for name, kind in table.dtypes if kind == "timestamp"]
         return table.withColumns({name: f.unix_millis(name) for name in times})
 
@@ -109,42 +153,90 @@ class Tables:
         }
 
     def latest(self) -> list[tuple]:
-        return [tuple(row) for row in self.table("gold_latest_positions").collect()]
+        return [tuple(row) for row in self.table(LATEST).collect()]
+
+    def files_of_latest(self) -> dict[str, int]:
+        """With what changes when a file is replaced."""
+        files = (self.out / "tables" / LATEST).glob("*.parquet")
+        return {path.name: path.stat().st_ino for path in files}
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("trucks")
-    with samsa_up(folder) as broker:
-        yield World(broker, folder / "data", folder / "out")
+    # The story is of long ago: nobody shall clear it away by its age.
+    with samsa_up(folder, "--upkeep-interval", "86400") as broker, updating() as process:
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+        for made in admin.create_topics(
+            [NewTopic(dead_letters(form), 1) for form in FORMS]
+        ).values():
+            made.result(60)
+        yield World(broker, folder, process)
 
 
-def test_every_table_has_the_rows_that_it_must_have_and_a_second_run_goes_on(
+@contextmanager
+def updating() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, str(Path(__file__).with_name("updating_driver.py"))]
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    try:
+        yield process
+    finally:
+        process.communicate()
+
+
+@pytest.mark.timeout(PATIENCE_S)
+def test_every_table_has_the_rows_that_it_must_have_and_the_next_run_goes_on(
     world: World, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ):
-    tables = Tables(spark, world.out)
-    first, second = FIRST.told(), SECOND.told()
-    records = placed([*first, *second])
-    early, marks = records[: len(first)], [trucks.watermark(first), trucks.watermark(second)]
+    """In Parquet three runs, in Delta two."""
+    parquet = Tables(spark, world.out("parquet"), "parquet")
+    delta = Tables(spark, world.out("delta"), "delta")
+    first, second, third = FIRST.told(), SECOND.told(), THIRD.told()
+    records = placed([*first, *second, *third])
+    early, later = records[: len(first)], records[: len(first) + len(second)]
 
     world.write(FIRST)
-    said = world.run()
-    assert f"bronze trucks\t{len(first):,}" in said
-    check(tables, world, early)
-    counted = trucks.in_time(first, 0)
-    assert tables.speeds() == trucks.speeds(counted, marks[0])
+    counted, mark = trucks.in_time(first, 0), trucks.watermark(first)
+    for tables in (parquet, delta):
+        assert f"bronze trucks\t{len(first):,}" in world.run(tables.form)
+        check(tables, world, early)
+        assert tables.speeds() == trucks.speeds(counted, mark)
 
     # The first chapter is gone from the topic: a run that began anew could not know it.
     world.forget(early)
     world.write(SECOND)
-    world.run()
-    check(tables, world, records)
+    world.run("parquet")
+    check(parquet, world, later)
     # The story has some that come too late to count, or this would say nothing about them.
-    again = trucks.in_time(second, marks[0])
+    again = trucks.in_time(second, mark)
     assert len(again) < sum(1 for one in second if one.position)
-    assert tables.speeds() == trucks.speeds([*counted, *again], marks[1])
+    assert parquet.speeds() == trucks.speeds([*counted, *again], trucks.watermark(second))
 
+    world.write(THIRD)
+    files = parquet.files_of_latest()
+    world.run("parquet")
+    check(parquet, world, records)
+    assert changed(files, parquet.files_of_latest()) == len({one.key for one in third}) < len(files)
     draw(world, len(records), capsys)
+
+    world.run("delta")
+    records = placed([*first, *second, *third, *UNREAD.told()])
+    check(delta, world, records)
+    again = trucks.in_time([*second, *third, *UNREAD.told()], mark)
+    assert delta.speeds() == trucks.speeds([*counted, *again], trucks.watermark(UNREAD.told()))
+
+
+def changed(before: dict[str, int], after: dict[str, int]) -> int:
+    assert before.keys() <= after.keys()
+    return sum(before.get(name) != number for name, number in after.items())
 
 
 def check(tables: Tables, world: World, records: list[Placed]) -> None:
@@ -155,22 +247,24 @@ def check(tables: Tables, world: World, records: list[Placed]) -> None:
     assert set(positions) == trucks.silver(records)
     assert len(set(positions)) == len(positions)
     letters = trucks.dead_letters(records)
-    assert world.dead_letters() == letters
+    assert world.dead_letters(tables.form) == letters
     assert len({reason for _, _, reason, _, _ in letters}) == 6
     newest = tables.latest()
-    assert set(newest) == trucks.latest(records)
+    assert sorted(newest) == sorted(trucks.latest(records))
     assert len(newest) < len({r.told.key for r in records}), "some have left"
 
 
 def draw(world: World, count: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """The page, after one more record that the pipeline has not read."""
-    world.write(Chapter(seed=9, start_ms=START + 9_000_000, count=5))
-    assert plots.main(["--out", str(world.out), "--data", str(world.data)]) == 0
-    page = (world.out / "plots.html").read_text()
+    """The page, after some more records that the pipeline has not read."""
+    world.write(UNREAD)
+    out = world.out("parquet")
+    words = ["--out", str(out), "--data", str(world.data)]
+    assert plots.main([*words, "--dead-letters", dead_letters("parquet")]) == 0
+    page = (out / "plots.html").read_text()
     tiles = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
     assert tiles["records"] == f"{count:,}"
     assert tiles["waiting"] == "5"
-    assert tiles["dead letters"] == f"{len(world.dead_letters()):,}"
+    assert tiles["dead letters"] == f"{len(world.dead_letters('parquet')):,}"
     assert page.count("<svg") == 1
-    assert (world.out / "plots.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "plots.png").read_bytes().startswith(b"\x89PNG")
     assert "plots.html" in capsys.readouterr().out

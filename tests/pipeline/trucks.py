@@ -134,11 +134,11 @@ def speeds(counted: Iterable[Told], mark: int) -> dict[tuple, tuple]:
 
 
 def latest(records: Iterable[Placed]) -> set[tuple]:
-    """The newest position of each truck that has not left."""
+    """The newest position of each truck that has not left, and its offset."""
     newest: dict[bytes, tuple] = {}
     for r in records:
         if r.told.kind == Kind.BAD:
             continue
         at = r.told.position.event_timestamp if r.told.position else r.told.timestamp
         newest[r.told.key] = max(newest.get(r.told.key, (-1, -1, None)), (at, r.offset, r.told))
-    return {tuple(told.position) for _, _, told in newest.values() if told.position}
+    return {(*told.position, offset) for _, offset, told in newest.values() if told.position}

@@ -99,9 +99,21 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     spark.sparkContext.setLogLevel("FATAL")
     if update(spark, spec, given):
         raise SamsaError("the update has failed: what Spark says about it is above")
-    tables = sorted(row.tableName for row in spark.sql("SHOW TABLES").collect())
+    tables = sorted(names(spark) | adopted(spark, out / "tables", given.format))
     summary(pipeline=str(given.spec), **{name: spark.table(name).count() for name in tables})
     return 0
+
+
+def names(spark: SparkSession) -> set[str]:
+    return {row.tableName for row in spark.sql("SHOW TABLES").collect()}
+
+
+def adopted(spark: SparkSession, folder: Path, form: str) -> set[str]:
+    """Tables that a sink has made beside those of the pipeline get a name in the catalog too."""
+    made = {path.name for path in folder.glob("[!._]*/")} - names(spark)
+    for name in made:
+        spark.sql(f"CREATE TABLE `{name}` USING {form} LOCATION '{folder / name}'")
+    return made
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -127,12 +139,13 @@ def placed(spec: Mapping[str, Any], home: Path, out: Path, form: str) -> dict[st
 
 
 def update(spark: SparkSession, spec: Path, given: argparse.Namespace) -> int:
-    """Spark's own command, talking to the Spark that is already there."""
-    tool = Path(pyspark.__file__).parent / "bin" / "spark-pipelines"
+    """Spark's own command, talking to the Spark that is already there. Its script `spark-pipelines`
+    would start another Java only to start this."""
+    tool = Path(pyspark.__file__).parent / "pipelines" / "cli.py"
     refresh = [f"--full-refresh={table}" for table in given.full_refresh]
     refresh += ["--full-refresh-all"] * given.full_refresh_all
-    command = [str(tool), "run", "--remote", remote(spark), "--spec", str(spec), *refresh]
-    ours = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, str(tool), "run", "--spec", str(spec), *refresh]
+    ours = {**os.environ, "SPARK_REMOTE": remote(spark)}
     return subprocess.run(command, env=ours, check=False).returncode
 
 
