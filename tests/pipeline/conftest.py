@@ -21,6 +21,15 @@ SMALL = {
     "spark.python.worker.faulthandler.enabled": "true",
 }
 
+SHORT_LIVED = {
+    **SMALL,
+    # Plans that run once are not worth compiling.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""Of a Spark that a test starts for itself, most of whose time is the start."""
+
 
 @pytest.fixture(scope="session")
 def spark(aws_environment: None) -> Iterator[SparkSession]:

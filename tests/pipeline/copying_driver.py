@@ -2,13 +2,13 @@
 
 import sys
 
-from pipeline.conftest import SMALL
+from pipeline.conftest import SHORT_LIVED
 
 from pyspark_samsa.session import local_session
 
 
 def main(ledger: str, objects: str, source: str, target: str, checkpoint: str) -> None:
-    spark = local_session("copying", 1, SMALL)
+    spark = local_session("copying", 1, SHORT_LIVED)
     stores = {"ledger": ledger, "objects": objects}
     read = {"subscribe": source, "startingOffsets": "earliest", "maxOffsetsPerTrigger": "20"}
     rows = spark.readStream.format("samsa").options(**stores, **read).load()

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pyspark
-from pipeline.conftest import SMALL
+from pipeline.conftest import SHORT_LIVED
 from pyspark import SparkContext, TaskContext
 from pyspark.sql import SparkSession
 
@@ -33,7 +33,7 @@ SPECULATION = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10",
     "spark.executor.memory": "512m",
     "spark.executor.cores": "1",
-    "spark.executor.extraJavaOptions": SMALL["spark.driver.extraJavaOptions"],
+    "spark.executor.extraJavaOptions": SHORT_LIVED["spark.driver.extraJavaOptions"],
 }
 FIRST_ROW = b"0 0 \0"
 FOREVER_S = 600
@@ -59,7 +59,7 @@ def a_cluster(folder: Path) -> str:
 
 def a_session(url: str) -> SparkSession:
     builder = SparkSession.builder.appName("speculating").master(url)
-    for name, value in {**DEFAULTS, **SMALL, **SPECULATION}.items():
+    for name, value in {**DEFAULTS, **SHORT_LIVED, **SPECULATION}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

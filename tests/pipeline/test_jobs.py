@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pipeline.conftest import SHORT_LIVED
 from pipeline.given import Given
 from pyspark.sql import SparkSession
 
@@ -18,7 +19,6 @@ from samsa.records import Record, build
 Pair = tuple[bytes | None, bytes | None]
 FORMATS = ["parquet", "delta"]
 SAMSA = Path(sys.executable).with_name("samsa")
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def batch(*pairs: Pair, at: int = 1_000) -> bytes:
@@ -197,8 +197,7 @@ def test_the_latest_values_are_compared_with_a_table_of_them(
 
 def test_samsa_pipeline_starts_a_spark_of_its_own(local_log: Given, three: str):
     command = [SAMSA, "pipeline", "compare", three, three, *words(local_log), "--cores", "1"]
-    for name in ("spark.sql.shuffle.partitions=1", f"spark.driver.extraJavaOptions={QUICK}"):
-        command += ["--conf", name]
+    command += [f"--conf={name}={value}" for name, value in SHORT_LIVED.items()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["keys\t4", "keys that differ\t0"]
