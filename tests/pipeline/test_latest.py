@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipeline.given import moment
 from pyarrow.fs import FileSystem
+from pyspark.sql import SparkSession
 from support.stores import BUCKET
 
 from pyspark_samsa.errors import BadOption, BadRows, SamsaError
@@ -24,6 +25,7 @@ from pyspark_samsa.latest.options import read_latest_options
 from pyspark_samsa.latest.sink import LatestWriter, Staged
 
 FORMS = ["parquet", "delta"]
+FIELDS = "`Truck Id` STRING, at TIMESTAMP, speed DOUBLE, offset BIGINT, left BOOLEAN"
 COLUMNS = ["Truck Id", "at", "speed", "offset", "left"]
 SCHEMA = pa.schema(
     [
@@ -57,6 +59,7 @@ class Latest:
         self.url, self.form = where if isinstance(where, str) else where.as_uri(), form
         said = {"path": self.url, "format": form, "keys": "Truck Id"}
         said |= {"sequenceBy": "at, offset", "deleteColumn": "left", **more}
+        self.said = said
         self.writer = LatestWriter(read_latest_options(said, COLUMNS))
 
     def stage(self, changes: list[Change], tasks: int = 2) -> list[Staged]:
@@ -280,6 +283,33 @@ def test_a_row_without_a_key_is_refused(tmp_path: Path):
     latest = Latest(tmp_path / "t")
     with pytest.raises(BadRows, match="whose Truck Id is null"):
         latest.write([Change(None, 1, 1)])
+
+
+def test_a_stream_ends_in_a_table_though_its_driver_forgets_a_commit(
+    spark: SparkSession, tmp_path: Path
+):
+    """By Spark itself, which then writes the last batch again."""
+    latest, told = Latest(tmp_path / "t"), [story(7, 30), story(8, 30), story(9, 30)]
+    checkpoint, schema = tmp_path / "checkpoint", spark.createDataFrame([], FIELDS).schema
+
+    def write(number: int) -> None:
+        rows = [one.row for one in told[number]]
+        spark.createDataFrame(rows, schema).coalesce(2).write.parquet(
+            str(tmp_path / f"in/{number}")
+        )
+        changes = spark.readStream.schema(schema).parquet(f"{tmp_path}/in/*")
+        query = changes.writeStream.format("samsa_latest").options(**latest.said)
+        query = query.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+        query.start().awaitTermination()
+
+    for number in range(2):
+        write(number)
+        assert latest.rows() == truth([*told[0], *told[1] * number])
+    for name in ("1", ".1.crc"):
+        (checkpoint / "commits" / name).unlink()
+    write(2)
+    assert (checkpoint / "commits" / "2").exists()
+    assert latest.rows() == truth([*told[0], *told[1], *told[2]])
 
 
 def test_a_table_may_be_in_s3(versity: str):
