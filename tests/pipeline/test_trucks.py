@@ -225,7 +225,7 @@ def test_every_table_has_the_rows_that_it_must_have_and_the_next_run_goes_on(
     world.write(THIRD)
     files = parquet.files_of_latest()
     world.run("parquet")
-    check(parquet, world, records)
+    assert sorted(parquet.latest()) == sorted(trucks.latest(records))
     assert changed(files, parquet.files_of_latest()) == len({one.key for one in third}) < len(files)
     draw(world, len(records), capsys)
 
