@@ -20,7 +20,7 @@ from .fence import Fencer
 from .stores import Stores, slot_key
 
 FIRST_LOOK = 16
-NEXT_LOOK = 64
+LONGEST_LOOK = 64
 LOOK_BYTES = 512 * 1024
 """Of what lies between two marks: more only if the last batch there is large, and begins before."""
 
@@ -83,9 +83,10 @@ class Reader:
     ) -> list[Range]:
         ranges: list[Range] = []
         left, most = max_bytes, self._stores.limits.objects_per_read
+        look = FIRST_LOOK
         while offset < end and len(ranges) < most and (left > 0 or not ranges):
-            look = NEXT_LOOK if ranges else FIRST_LOOK
-            for extent in await self.extents_from(partition, offset, end, look):
+            found = await self.extents_from(partition, offset, end, look)
+            for extent in found:
                 if ranges and (extent.size > left and not extent.marks):
                     return ranges
                 taken = cut(extent, offset, left)
@@ -98,6 +99,7 @@ class Reader:
                 if taken.end_offset < extent.end or left <= 0 or len(ranges) >= most:
                     return ranges
                 offset = extent.end
+            look = _next_look(left, found)
         return ranges
 
     async def _fitted(self, extent: Extent, offset: int, max_bytes: int, taken: Range) -> Range:
@@ -215,6 +217,12 @@ def _is_unsettled(partition: Partition, offset: int, head: Head) -> None:
     the slot's own key may be what somebody put there after it was swept."""
     if offset < head.settled_to:
         raise Unavailable(f"{partition}: the index changes at {offset}")
+
+
+def _next_look(left: int, found: Sequence[Extent]) -> int:
+    """As many as are wanted still, if they are as large as those before."""
+    size = sum(extent.size for extent in found)
+    return min(LONGEST_LOOK, 1 + left * len(found) // max(1, size))
 
 
 def _headers_in(data: Buffer) -> Iterator[tuple[int, BatchHeader]]:
