@@ -2,6 +2,8 @@
 
 import json
 import struct
+import sys
+from array import array
 from typing import Any
 from uuid import UUID
 
@@ -60,11 +62,18 @@ def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
 
 
 def pack_times(times: tuple[int, ...]) -> bytes:
-    return struct.pack(f">{len(times)}q", *times)
+    """Not with struct, which would read a new format for every new length."""
+    numbers = array("q", times)
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return numbers.tobytes()
 
 
 def unpack_times(packed: bytes) -> tuple[int, ...]:
-    return struct.unpack(f">{len(packed) // 8}q", packed)
+    numbers = array("q", packed)
+    if sys.byteorder == "little":
+        numbers.byteswap()
+    return tuple(numbers)
 
 
 EXTENT = "base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times"
