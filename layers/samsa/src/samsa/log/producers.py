@@ -11,6 +11,7 @@ client may have in flight is recognised.
 import struct
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 from samsa.records.batch import BatchHeader
@@ -19,6 +20,8 @@ KEPT = 5
 SEQUENCES = 1 << 31
 _STATE = struct.Struct(">h")
 _ENTRY = struct.Struct(">iiqq")
+_STATES = [struct.Struct(">h" + count * "iiqq") for count in range(KEPT + 1)]
+"""With as many entries."""
 
 
 class Entry(NamedTuple):
@@ -35,7 +38,7 @@ class ProducerState(NamedTuple):
     entries: tuple[Entry, ...]
 
     def pack(self) -> bytes:
-        return _STATE.pack(self.epoch) + b"".join([_ENTRY.pack(*entry) for entry in self.entries])
+        return _STATES[len(self.entries)].pack(self.epoch, *chain.from_iterable(self.entries))
 
     @classmethod
     def unpack(cls, data: bytes) -> "ProducerState":
