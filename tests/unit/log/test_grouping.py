@@ -44,6 +44,52 @@ async def test_what_arrives_while_a_slot_is_written_shares_the_next_one():
     assert [len(group) for group in appender.groups] == [1, 5]
 
 
+async def turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def pipelining(**limits: int) -> tuple[PartitionWriter, GatedAppender]:
+    """A writer whose last slot had two appends."""
+    writer, appender = a_writer(**limits)
+    appender.gate.set()
+    await asyncio.gather(*(writer.submit(a_batch()) for _ in range(2)))
+    appender.groups.clear()
+    return writer, appender
+
+
+async def test_who_sends_several_at_a_time_shares_a_slot_with_what_each_turn_brings():
+    writer, appender = await pipelining()
+    for _ in range(4):
+        writer.submit(a_batch())
+        await turns(1)
+    assert appender.groups == []
+    await turns(2)
+    assert [len(group) for group in appender.groups] == [4]
+
+
+async def test_who_sends_one_at_a_time_waits_for_nobody():
+    writer, appender = a_writer()
+    appender.gate.set()
+    await writer.submit(a_batch())
+    appender.groups.clear()
+    for _ in range(3):
+        writer.submit(a_batch())
+        await turns(1)
+    assert [len(group) for group in appender.groups] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("most", ["appends", "bytes"])
+async def test_a_slot_that_is_full_is_not_kept_open(most, monkeypatch):
+    size = len(a_batch().data)
+    monkeypatch.setattr("samsa.log.writer.GATHERED_BYTES", 2 * size if most == "bytes" else 1 << 20)
+    writer, appender = await pipelining(slot_appends=2 if most == "appends" else 1_000)
+    for _ in range(2):
+        writer.submit(a_batch())
+        await turns(1)
+    assert [len(group) for group in appender.groups] == [2]
+
+
 async def test_the_order_of_arrival_is_the_order_of_writing():
     writer, appender = a_writer()
     batches = [a_batch(b"%d" % number) for number in range(7)]

@@ -2,6 +2,11 @@
 
 Whatever arrives while a slot is being written goes into the next one, in the order of arrival: one
 put and one confirm for many producers, without anyone waiting on a timer.
+
+A client that sends several requests before it is answered sends them one by one, each as soon as it
+can. Where the last slot had several appends, more are probably on their way: so for as long as
+every turn of the event loop brings some, and all are small, the slot is kept open. Whoever waits
+for each answer before the next request never waits for that.
 """
 
 import asyncio
@@ -26,6 +31,9 @@ class Appending(asyncio.Future[Outcome]):
 
 Waiting = tuple[Batch, Appending]
 
+GATHERED_BYTES = 128 * 1024
+"""To begin with more is worth more than to begin later with all."""
+
 
 class PartitionWriter:
     def __init__(self, partition: Partition, appender: Appender, limits: Limits) -> None:
@@ -34,16 +42,22 @@ class PartitionWriter:
         self._limits = limits
         self._queue: deque[Waiting] = deque()
         self._busy = False
+        self._waiting_bytes = 0
+        self._gathered = 0
+        """How many waited a turn of the event loop ago."""
+        self._last_group = 0
         self._task: asyncio.Task[None] | None = None
 
     def submit(self, batch: Batch) -> Appending:
         loop = asyncio.get_running_loop()
         future = Appending(loop=loop)
         self._queue.append((batch, future))
+        self._waiting_bytes += len(batch.data)
         if not self._busy:
             self._busy = True
             # Not at once: what else has arrived by now, from anyone, shares the slot.
-            loop.call_soon(self._begin)
+            self._gathered = 0
+            loop.call_soon(self._gather)
         return future
 
     @property
@@ -56,6 +70,19 @@ class PartitionWriter:
                 await asyncio.sleep(0)
             else:
                 await asyncio.wait([self._task])
+
+    def _gather(self) -> None:
+        """A turn later the sockets have been looked at once more."""
+        waiting = len(self._queue)
+        if (
+            self._last_group > 1
+            and self._gathered < waiting < self._limits.slot_appends
+            and self._waiting_bytes < GATHERED_BYTES
+        ):
+            self._gathered = waiting
+            asyncio.get_running_loop().call_soon(self._gather)
+        else:
+            self._begin()
 
     def _begin(self) -> None:
         if self._appender.is_far:
@@ -82,6 +109,8 @@ class PartitionWriter:
             if group and size > self._limits.slot_bytes:
                 break
             group.append(self._queue.popleft())
+        self._waiting_bytes -= sum(len(batch.data) for batch, _ in group)
+        self._last_group = len(group)
         return group
 
     async def _write(self, group: list[Waiting]) -> None:
