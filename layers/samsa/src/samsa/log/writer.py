@@ -40,6 +40,7 @@ class PartitionWriter:
         self._partition = partition
         self._appender = appender
         self._limits = limits
+        self._loop = asyncio.get_running_loop()
         self._queue: deque[Waiting] = deque()
         self._busy = False
         self._waiting_bytes = 0
@@ -49,15 +50,14 @@ class PartitionWriter:
         self._task: asyncio.Task[None] | None = None
 
     def submit(self, batch: Batch) -> Appending:
-        loop = asyncio.get_running_loop()
-        future = Appending(loop=loop)
+        future = Appending(loop=self._loop)
         self._queue.append((batch, future))
         self._waiting_bytes += len(batch.data)
         if not self._busy:
             self._busy = True
             # Not at once: what else has arrived by now, from anyone, shares the slot.
             self._gathered = 0
-            loop.call_soon(self._gather)
+            self._loop.call_soon(self._gather)
         return future
 
     @property
@@ -80,18 +80,18 @@ class PartitionWriter:
             and self._waiting_bytes < GATHERED_BYTES
         ):
             self._gathered = waiting
-            asyncio.get_running_loop().call_soon(self._gather)
+            self._loop.call_soon(self._gather)
         else:
             self._begin()
 
     def _begin(self) -> None:
         if self._appender.is_far:
             # A call over a network has a timeout, and a timeout needs its task.
-            self._task = asyncio.get_running_loop().create_task(self._run())
+            self._task = self._loop.create_task(self._run())
             return
         rest = begin(self._run())
         if rest is not None:
-            self._task = asyncio.get_running_loop().create_task(_finish(rest))
+            self._task = self._loop.create_task(_finish(rest))
 
     async def _run(self) -> None:
         try:
