@@ -171,6 +171,23 @@ async def test_a_folder_that_cannot_be_written_is_unavailable(given: Given):
     assert (await given.append(0, b"0")).stored
 
 
+@pytest.mark.parametrize("alone", [False, True])
+async def test_what_follows_a_pack_that_was_taken_away_is_stored_elsewhere(
+    alone: bool, given: Given, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("samsa.local.journal.LISTEN_EVERY_S", 0.001)
+    if alone:
+        given.journal.stay_alone()
+    for base in range(2):
+        await given.append(base, b"taken away")
+    (given.folder / "objects" / "pack").rename(given.folder / "elsewhere")
+    if alone:
+        await asyncio.sleep(0.1)  # while it is, it looks now and then
+    await given.append(2, b"stored")
+    [found] = await given.ledger.extents(PARTITION, 2, 1)
+    assert bytes(await given.objects.get(found.key, found.start, found.size)) == b"stored"
+
+
 async def test_a_sweep_deletes_what_another_process_left_once_it_is_dead(given: Given):
     dead = Given(given.folder, "b")
     for base in range(2):

@@ -54,6 +54,7 @@ class SqliteJournal:
         return alone
 
     def _listen(self) -> None:
+        self._packs.look_again()
         with suppress(sqlite3.Error):  # busy or full: whoever knocks goes on knocking
             self._ledger.noted.let_others_in()
         if self._ledger.noted.alone:
@@ -94,6 +95,8 @@ class SqliteJournal:
         return done
 
     async def _write(self, partition: Partition, extent: Extent, parts: Sequence[Buffer]) -> Place:
+        if not self._ledger.noted.alone:
+            self._packs.look_again()
         try:
             place = self._packs.place(partition, extent.base, extent.size)
         except OSError as error:

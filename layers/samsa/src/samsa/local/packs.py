@@ -14,7 +14,6 @@ import os
 import shutil
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from time import monotonic
 from typing import NamedTuple
 from uuid import UUID
 
@@ -23,9 +22,6 @@ from samsa.ports import Buffer, Partition
 
 PACK_BYTES = 64 * 1024 * 1024
 MOST_OPEN = 256
-LOOK_EVERY_S = 0.05
-"""A look at a path costs as much as writing a kilobyte, and who takes a file away under a broker has
-taken more than what is written meanwhile."""
 
 
 def _folder(partition: Partition) -> str:
@@ -42,15 +38,15 @@ class PackName(NamedTuple):
 
 
 class Pack:
-    __slots__ = ("end", "fd", "first", "inode", "key", "seen_at", "users")
+    __slots__ = ("end", "fd", "first", "inode", "key", "seen_in", "users")
 
     def __init__(self, key: str, first: int, fd: int) -> None:
         self.key = key
         self.first = first
         self.fd = fd
         self.inode = os.fstat(fd).st_ino
-        self.seen_at = monotonic()
-        """When it was last at its path."""
+        self.seen_in = 0
+        """In which round it was last found at its path."""
         self.end = 0
         """Where the next slot goes."""
         self.users = 0
@@ -70,6 +66,7 @@ class Packs:
         self._fsync = fsync
         self._process = process
         self._made = 0
+        self._round = 1
         self._packs: dict[Partition, Pack] = {}
         self._open: OrderedDict[Partition, Pack] = OrderedDict()
 
@@ -86,12 +83,17 @@ class Packs:
         pack.users += 1
         return Place(pack, start)
 
+    def look_again(self) -> None:
+        """From now on each pack is looked for at its path once more before it is written to. To do
+        so with every slot costs as much as writing it, and who takes a file away under a broker
+        has taken more than what is written meanwhile."""
+        self._round += 1
+
     def _is_there(self, pack: Pack) -> bool:
         """A file that was moved or deleted can still be written to, and nobody would find it."""
-        now = monotonic()
-        if now - pack.seen_at < LOOK_EVERY_S:
+        if pack.seen_in == self._round:
             return True
-        pack.seen_at = now
+        pack.seen_in = self._round
         try:
             return os.stat(f"{self._root}/{pack.key}").st_ino == pack.inode
         except (FileNotFoundError, NotADirectoryError):
