@@ -98,14 +98,16 @@ def _frame_of(peer: Peer, size: int) -> bytes:
 
 ANNOUNCED, LARGE = 50 * MB, 20 * MB
 BUDGET = 130 * MB
+TIGHT = (
+    *("--max-request-memory", str(BUDGET), "--max-frame-bytes", str(60 * MB)),
+    *("--metrics-port", "0"),
+)
 
 
 @pytest.fixture(scope="module")
 def tight(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A broker with room for a few large requests at a time."""
-    folder = tmp_path_factory.mktemp("tight")
-    options = ("--max-request-memory", str(BUDGET), "--max-frame-bytes", str(60 * MB))
-    with a_samsa(folder, *options, "--metrics-port", "0", "--idle-timeout", "10") as samsa:
+    with a_samsa(tmp_path_factory.mktemp("tight"), *TIGHT, "--idle-timeout", "10") as samsa:
         yield samsa
 
 
@@ -120,15 +122,23 @@ def test_two_hundred_idle_connections_take_little_memory(tight: Samsa) -> None:
     assert grown < 200 * 128 * 1024
 
 
+@pytest.fixture
+def patient(tmp_path: Path) -> Any:
+    """The same, but nobody is taken to be idle: of fifty threads on a busy machine one may get no
+    turn for ten seconds."""
+    with a_samsa(tmp_path, *TIGHT, "--idle-timeout", "120") as samsa:
+        yield samsa
+
+
 def test_fifty_large_requests_at_once_stay_within_the_memory_and_all_progress(
-    tight: Samsa,
+    patient: Samsa,
 ) -> None:
-    with tight.peer() as peer:
+    with patient.peer() as peer:
         create(peer, "large")
     data = batch(b"x" * LARGE)
-    peers = [tight.peer() for _ in range(50)]
+    peers = [patient.peer() for _ in range(50)]
     frames = peers[0].frame(ApiKey.PRODUCE, 9, produce_row("large", data))
-    before, most = tight.resident(), 0
+    before, most = patient.resident(), 0
     ready = threading.Barrier(51)
     errors: list[ErrorCode] = []
 
@@ -147,7 +157,7 @@ def test_fifty_large_requests_at_once_stay_within_the_memory_and_all_progress(
         thread.start()
     ready.wait(20)
     while any(thread.is_alive() for thread in threads):
-        most = max(most, tight.resident() - before)
+        most = max(most, patient.resident() - before)
         time.sleep(0.01)
     assert errors == [ErrorCode.MESSAGE_TOO_LARGE] * 50
     assert most < BUDGET + 32 * MB
@@ -196,6 +206,9 @@ def test_memory_of_a_connection_that_rests_goes_to_those_who_need_it(tight: Sams
 
 
 def test_metrics_are_prometheus_text_and_their_counters_move(samsa: Samsa, new_name: str) -> None:
+    lists = 'samsa_store_calls_total{call="list",store="objects"}'
+    # The first upkeep lists what is there. Nothing that follows may.
+    assert eventually(lambda: samsa.metrics().get(lists, 0) >= 1)
     before = samsa.metrics()
     with samsa.peer() as peer:
         create(peer, new_name)
@@ -214,7 +227,7 @@ def test_metrics_are_prometheus_text_and_their_counters_move(samsa: Samsa, new_n
     assert moved("samsa_received_bytes_total") > 10_000
     assert moved("samsa_sent_bytes_total") > 10_000
     assert moved('samsa_store_calls_total{call="append",store="journal"}') == 10
-    assert moved('samsa_store_calls_total{call="list",store="objects"}') == 0
+    assert moved(lists) == 0
     assert during["samsa_connections"] >= 1
 
 
