@@ -194,7 +194,9 @@ def test_requests_without_an_answer_are_carried_out_though_the_client_has_gone(
     assert eventually(lambda: stored() == [b"0", b"1", b"2"])
 
 
-def test_a_client_that_has_said_its_last_word_still_hears_the_answers(peer, gateway):
+def test_a_client_that_has_said_its_last_word_still_hears_the_answers(connect, gateway):
+    peer = connect(times=QUICK)
+    create(peer, TOPIC)
     gateway.delay_s = 0.2
     for number in range(3):
         peer.send(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"%d" % number)))
