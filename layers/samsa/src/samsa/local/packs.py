@@ -85,7 +85,7 @@ class Packs:
 
     def look_again(self) -> None:
         """From now on each pack is looked for at its path once more before it is written to. To do
-        so with every slot costs as much as writing it, and who takes a file away under a broker
+        so with every slot was a twentieth of an append, and who takes a file away under a broker
         has taken more than what is written meanwhile."""
         self._round += 1
 

@@ -63,17 +63,18 @@ def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
 
 def pack_times(times: tuple[int, ...]) -> bytes:
     """Not with struct, which would read a new format for every new length."""
-    numbers = array("q", times)
-    if sys.byteorder == "little":
-        numbers.byteswap()
-    return numbers.tobytes()
+    return _big_endian(array("q", times)).tobytes()
 
 
 def unpack_times(packed: bytes) -> tuple[int, ...]:
-    numbers = array("q", packed)
+    return tuple(_big_endian(array("q", packed)))
+
+
+def _big_endian(numbers: "array[int]") -> "array[int]":
+    """As in the database, from what they are in this machine's memory; and back."""
     if sys.byteorder == "little":
         numbers.byteswap()
-    return tuple(numbers)
+    return numbers
 
 
 EXTENT = "base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times"

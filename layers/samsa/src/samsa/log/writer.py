@@ -105,11 +105,12 @@ class PartitionWriter:
         group: list[Waiting] = []
         size = 0
         while self._queue and len(group) < self._limits.slot_appends:
-            size += len(self._queue[0][0].data)
-            if group and size > self._limits.slot_bytes:
+            more = len(self._queue[0][0].data)
+            if group and size + more > self._limits.slot_bytes:
                 break
+            size += more
             group.append(self._queue.popleft())
-        self._waiting_bytes -= sum(len(batch.data) for batch, _ in group)
+        self._waiting_bytes -= size
         self._last_group = len(group)
         return group
 
