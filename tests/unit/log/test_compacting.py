@@ -234,9 +234,7 @@ async def test_who_planned_before_reads_what_was_there():
 
 
 async def test_of_two_janitors_one_ends_its_round(monkeypatch):
-    given = await a_changelog()
-    for n in range(10):
-        await put(given, (b"a", b"%d" % n))
+    given = await ten_values_of_one_key()
     other = given.another()
     real = given.objects.put_stream
     others: list[Compacted | None] = []
@@ -277,11 +275,16 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("samsa.log.compact_plan.GROUP_EXTENTS", 2)
 
 
-@pytest.mark.usefixtures("small_groups")
-async def test_a_round_that_runs_out_of_time_goes_on_where_it_left_off():
+async def ten_values_of_one_key() -> Given:
     given = await a_changelog()
     for n in range(10):
         await put(given, (b"a", b"%d" % n))
+    return given
+
+
+@pytest.mark.usefixtures("small_groups")
+async def test_a_round_that_runs_out_of_time_goes_on_where_it_left_off():
+    given = await ten_values_of_one_key()
     assert (await cut_off(given, 5 + 2)).to == 4  # five looks while the keys are noted
     assert [record.value for record in await read_all(given)] == [b"%d" % n for n in range(4, 10)]
     assert await cleaned_to(given) == 0
@@ -332,9 +335,7 @@ async def test_a_round_to_another_end_does_not_go_on_where_one_left_off():
 
 @pytest.mark.usefixtures("small_groups")
 async def test_a_round_that_was_begun_is_due(monkeypatch):
-    given = await a_changelog()
-    for n in range(10):
-        await put(given, (b"a", b"%d" % n))
+    given = await ten_values_of_one_key()
     await cut_off(given, 5 + 2)
     assert (await compact(given, EAGER._replace(dirty_ratio=1.0))).finished
 
@@ -362,9 +363,7 @@ def a_janitor_that_knows_of_none(given: Given, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.usefixtures("small_groups")
 async def test_nothing_stays_of_a_round_when_a_longer_one_is_finished(monkeypatch):
-    given = await a_changelog()
-    for n in range(10):
-        await put(given, (b"a", b"%d" % n))
+    given = await ten_values_of_one_key()
     await cut_off(given, 5 + 2)
     assert await left_off(given, 10) == {10: 4}
     await put(given, (b"a", b"10"))
@@ -378,9 +377,7 @@ async def test_nothing_stays_of_a_round_when_a_longer_one_is_finished(monkeypatc
 
 @pytest.mark.usefixtures("small_groups")
 async def test_of_rounds_that_are_left_off_only_the_last_is_remembered(monkeypatch):
-    given = await a_changelog()
-    for n in range(10):
-        await put(given, (b"a", b"%d" % n))
+    given = await ten_values_of_one_key()
     await cut_off(given, 5 + 2)
     await put(given, (b"a", b"10"))
     other = a_janitor_that_knows_of_none(given, monkeypatch)
@@ -395,9 +392,7 @@ async def test_of_rounds_that_are_left_off_only_the_last_is_remembered(monkeypat
 @pytest.mark.usefixtures("small_groups")
 async def test_nothing_stays_of_a_round_that_retention_has_passed():
     """As when a topic is compacted, then not, and then is again."""
-    given = await a_changelog()
-    for n in range(10):
-        await put(given, (b"a", b"%d" % n))
+    given = await ten_values_of_one_key()
     await cut_off(given, 5 + 2)
     await given.log.retainer.delete_before(PARTITION, 10)
     await put(given, (b"a", b"10"))
@@ -419,9 +414,7 @@ async def test_a_round_notes_no_more_than_can_be_read_in_a_while(monkeypatch):
 
 
 async def test_what_retention_takes_meanwhile_ends_the_round(monkeypatch):
-    given = await a_changelog()
-    for n in range(10):
-        await put(given, (b"a", b"%d" % n))
+    given = await ten_values_of_one_key()
     real = given.ledger.producers
 
     async def after_retention(*args: int) -> dict:
