@@ -362,7 +362,7 @@ def test_a_batch_with_the_brokers_time_is_sound_and_is_known_again(peer: Peer, t
         time.sleep(0.01)
     got = read(peer, topic, 0)
     assert got.high_watermark == 1
-    (header,) = validate(bytes(got.records))
+    header = validate(bytes(got.records))
     assert header.log_append_time
 
 

@@ -39,7 +39,7 @@ def in_magic(magic: int, found: list[Record]) -> list[Record]:
 @given(found=RECORDS)
 def test_a_batch_of_a_client_is_valid_and_read_by_us(oracle: Oracle, codec: Codec, found):
     batch = oracle.write_batch(found, codec)
-    (header,) = validate(batch)
+    header = validate(batch)
     assert (header.producer_id, header.producer_epoch) == (5, 1)
     assert header.last_sequence == len(found) - 1
     assert list(records(batch)) == found

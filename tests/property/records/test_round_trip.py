@@ -37,7 +37,7 @@ def test_data_comes_back_from_every_codec(data, codec):
 def test_records_come_back_from_every_codec_at_every_offset(found, codec, base, epoch):
     buffer = bytearray(build(found, codec=codec))
     assign(memoryview(buffer), 0, base, epoch)
-    (header,) = validate(buffer)
+    header = validate(buffer)
     assert (header.base_offset, header.leader_epoch, header.codec) == (base, epoch, codec)
     assert list(records(buffer)) == [r._replace(offset=r.offset + base) for r in found]
 

@@ -81,7 +81,7 @@ def test_the_checksum_is_right():
     kept = cleaned(batch, a_sieve(newest_in(batch)))
     whole = read_header(kept)
     # A producer may not leave offsets out; but for that it could have sent this.
-    (valid,) = validate(seal(whole._replace(last_offset_delta=0), kept[61:]))
+    valid = validate(seal(whole._replace(last_offset_delta=0), kept[61:]))
     assert valid.count == whole.count == 1
     assert seal(whole, kept[61:]) == kept
 

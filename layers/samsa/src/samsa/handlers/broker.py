@@ -98,14 +98,28 @@ class Broker:
             await self._coordinator.drain()
 
 
-class Later(NamedTuple):
+class Later:
     """An answer that is under way: what it does to the log is ordered already, so the connection
-    may take its next request. `build` makes the answer once all of `under_way` is done or the time
-    is up; the request's memory is in use until all of it is done."""
+    may take its next request. It is built once all of `under_way` is done or the time is up; the
+    request's memory is in use until all of it is done."""
 
-    build: Callable[[], Any]
-    under_way: Sequence[Appending]
-    timeout_s: float | None = None
+    __slots__ = ("alone", "timeout_s", "under_way")
+
+    def __init__(
+        self, under_way: Sequence[Appending], timeout_s: float | None, alone: Any = None
+    ) -> None:
+        self.under_way = under_way
+        self.timeout_s = timeout_s
+        self.alone = alone
+        """The request's row, if it is for one partition: the next may be like it."""
+
+    def build(self) -> Any:
+        """A row; None if the client does not want an answer."""
+        raise NotImplementedError
+
+    def body(self) -> bytes | None:
+        """What the row would be encoded to, if there is a shorter way to that."""
+        return None
 
 
 class Held(NamedTuple):

@@ -6,7 +6,7 @@ from samsa.wire.frame import Request, response_frame
 from samsa.wire.schema import Segment
 
 from . import k18_api_versions
-from .broker import HANDLERS, Answer, Broker, Context
+from .broker import HANDLERS, Answer, Broker, Context, Later
 
 
 def version_of_answer(request: Request) -> int:
@@ -35,3 +35,12 @@ def encode(request: Request, row: Answer) -> list[Segment]:
     version = version_of_answer(request)
     segments = APIS[request.api_key].response.encode(version, row)
     return response_frame(request.api_key, version, request.correlation_id, segments)
+
+
+def encode_later(request: Request, later: Later) -> list[Segment]:
+    """Nothing if the client does not want an answer."""
+    body = later.body()
+    if body is None:
+        row = later.build()
+        return [] if row is None else encode(request, row)
+    return response_frame(request.api_key, request.api_version, request.correlation_id, [body])

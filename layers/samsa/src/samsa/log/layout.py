@@ -52,7 +52,7 @@ def lay_out(
             header = read_header(part)
         else:
             assign(data, 0, offset)
-            header = BatchHeader(offset, *header[1:])
+            header = header.at(offset)
             first_own = first_own or header
         parts.append(part)
         placed.append((position, header))

@@ -95,12 +95,13 @@ def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
         return Verdict.NEXT if header.base_sequence == 0 else Verdict.UNKNOWN
     if header.producer_epoch < draft.epoch:
         return Verdict.STALE_EPOCH
+    newer = header.producer_epoch > draft.epoch
+    if not newer and header.base_sequence == draft.next_sequence():
+        return Verdict.NEXT
     if _must_wait(draft, header):
         return Verdict.LATER
-    if header.producer_epoch > draft.epoch:
+    if newer:
         return Verdict.NEXT if header.base_sequence == 0 else Verdict.OUT_OF_ORDER
-    if header.base_sequence == draft.next_sequence():
-        return Verdict.NEXT
     return Verdict.DUPLICATE if draft.find(header) else Verdict.OUT_OF_ORDER
 
 

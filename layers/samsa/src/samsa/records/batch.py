@@ -49,18 +49,14 @@ _CRC = struct.Struct(">I")
 _AFTER_CRC = struct.Struct(">hiqqqhii")
 
 
-def validate(buffer: Buffer) -> list[BatchHeader]:
-    """The headers of batches that a producer may append, one or more."""
-    found = headers(buffer)
-    if not found:
-        raise InvalidRecord("there is no batch")
-    view = memoryview(buffer)
-    return [_checked(view, position, header) for position, header in found]
-
-
-def _checked(view: memoryview, position: int, header: BatchHeader) -> BatchHeader:
-    end = position + LOG_OVERHEAD + header.length
-    if crc32c(view[position + CRC_START : end]) != header.crc:
+def validate(buffer: Buffer) -> BatchHeader:
+    """The header of the one batch that a producer may append."""
+    header = read_header(buffer)
+    size = LOG_OVERHEAD + header.length
+    if size != len(buffer):
+        headers(buffer)  # which knows if anything is cut
+        raise InvalidRecord("a producer sends one batch at a time for a partition")
+    if crc32c(memoryview(buffer)[CRC_START:]) != header.crc:
         raise CorruptBatch("the checksum does not match")
     if header.count <= 0 or header.count != header.last_offset_delta + 1:
         raise InvalidRecord(f"{header.count} records take {header.offsets} offsets")
@@ -68,8 +64,8 @@ def _checked(view: memoryview, position: int, header: BatchHeader) -> BatchHeade
         raise InvalidRecord("producers do not write control batches")
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise InvalidRecord("an idempotent producer numbers its batches")
-    if header.codec is Codec.NONE and header.count * SMALLEST_RECORD > header.size - HEADER_SIZE:
-        raise InvalidRecord(f"{header.count} records do not fit into {header.size} bytes")
+    if header.codec is Codec.NONE and header.count * SMALLEST_RECORD > size - HEADER_SIZE:
+        raise InvalidRecord(f"{header.count} records do not fit into {size} bytes")
     return header
 
 

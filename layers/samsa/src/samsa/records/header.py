@@ -36,6 +36,10 @@ class BatchHeader(NamedTuple):
     base_sequence: int
     count: int  # type: ignore[assignment]  # Kafka's name, and a tuple's method's
 
+    def at(self, base_offset: int) -> "BatchHeader":
+        """The same at another place in the log."""
+        return tuple.__new__(BatchHeader, (base_offset, *self[1:]))
+
     @property
     def size(self) -> int:
         """Bytes of the whole batch."""

@@ -17,8 +17,10 @@ import socket
 from typing import TYPE_CHECKING
 
 from samsa.eager import Rest, begin
+from samsa.handlers.alike import Kinds
 from samsa.handlers.broker import Answer, Held, Later
-from samsa.handlers.dispatch import answer, encode
+from samsa.handlers.dispatch import answer, encode, encode_later
+from samsa.handlers.k00_produce import produce_alike
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import DecodeError
@@ -53,6 +55,7 @@ class Connection:
         self._replies = Replies(self._send_ready, self._memory_free)
         self._reading = False
         self._beats = Beats()
+        self._kinds = Kinds()
         self._ended = False
         self._waiter: asyncio.Future[None] | None = None
         self._resting = False
@@ -159,7 +162,8 @@ class Connection:
         try:
             while not self._ended and (frame := self._buffer.take()) is not None:
                 self.last_active = self._loop.time()
-                self._begun = begin(self._handle(frame), self._task)
+                if not self._handle_alike(frame):
+                    self._begun = begin(self._handle(frame), self._task)
                 del frame
                 if self._begun is not None:
                     break
@@ -281,6 +285,8 @@ class Connection:
             await self._sender.drained()
         result = await answer(request, self._address, self._server.broker, self._client_host)
         if isinstance(result, Later):
+            if result.alone is not None:
+                self._kinds.learn(request, result.alone)
             self._replies.add(request, result)
             self._under_way = None
             return
@@ -291,14 +297,25 @@ class Connection:
         self._buffer.release()
         self._under_way = None
 
+    def _handle_alike(self, frame: memoryview) -> bool:
+        """A produce that is like an earlier one. False if the frame is to be handled as usual."""
+        one = self._kinds.find(frame)
+        if one is None or len(self._replies) >= MOST_UNDER_WAY or not self._sender.empty:
+            return False
+        later = produce_alike(one, self._server.broker)
+        if later is None:
+            return False
+        self._heard(ApiKey.PRODUCE)
+        self._server.stats.requests[ApiKey.PRODUCE] += 1
+        self._replies.add(one.request, later)
+        return True
+
     def _send_ready(self, ready: list[Reply]) -> None:
         """Several answers at once, in order."""
         segments: list[Segment] = []
         try:
             for reply in ready:
-                row = reply.later.build()
-                if row is not None:
-                    segments += encode(reply.request, row)
+                segments += encode_later(reply.request, reply.later)
         except Exception:
             log.exception("produce failed peer=%s", self.peer)
             self.abort()
@@ -319,8 +336,9 @@ class Connection:
             held.release()
 
     def _write(self, segments: list[Segment]) -> None:
-        self._server.stats.bytes_out += sum(map(len, segments))
-        self._sender.write(segments)
+        size = sum(map(len, segments))
+        self._server.stats.bytes_out += size
+        self._sender.write(segments, size)
 
     def _memory_free(self) -> None:
         self._buffer.release()
