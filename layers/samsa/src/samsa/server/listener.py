@@ -110,6 +110,7 @@ class Server:
         loop = asyncio.get_running_loop()
         every = min(IDLE_CHECK_S, self.limits.idle_timeout_s / 2)
         while True:
+            looked_at = loop.time()
             await asyncio.sleep(every)
             now = loop.time()
             for connection in list(self.connections):
@@ -118,7 +119,7 @@ class Server:
                 if quiet > self.limits.idle_timeout_s and not connection.busy:
                     event(log, logging.INFO, "idle connection closed", peer=connection.peer)
                     connection.abort()
-                elif quiet > every:
+                elif connection.last_active <= looked_at:
                     connection.give_back()
                     if self.budget.contended and connection.hoards:
                         event(log, logging.WARNING, "stalled request closed", peer=connection.peer)
