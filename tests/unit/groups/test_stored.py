@@ -111,6 +111,32 @@ def test_a_group_that_was_cut_short_is_noticed(group, data):
         unpack(short)
 
 
+def test_a_group_that_was_cut_between_two_partitions_is_noticed():
+    some = frozenset((UUID(int=1), partition) for partition in range(3))
+    member = ConsumerMember(
+        instance_id=None,
+        rack_id=None,
+        client_id="client",
+        client_host="host",
+        rebalance_timeout_ms=1_000,
+        topics=("letters",),
+        pattern="",
+        assignor=None,
+        epoch=1,
+        previous_epoch=0,
+        state=MemberState.STABLE,
+        assigned=some,
+        revoking=some,
+        session_ends_ms=1,
+        revoke_by_ms=2,
+        classic=None,
+    )
+    packed = pack(ConsumerGroup(1, 1, {"m": member}, {"m": some}, {}, {}, 0, 0, 0))
+    for end in range(1, len(packed)):
+        with pytest.raises(Corrupt):
+            unpack(packed[:end])
+
+
 @given(st.binary(min_size=1, max_size=200))
 def test_any_other_bytes_are_corrupt_or_a_group(data):
     try:

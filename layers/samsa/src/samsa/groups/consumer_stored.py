@@ -169,9 +169,10 @@ class _Reader:
         return name, TopicInfo(UUID(bytes=topic_id), partitions)
 
     def partitions(self) -> Partitions:
+        start = self.at + _COUNT.size
         count = self.count()
-        run = self.data[self.at : self.at + _RUN.size * count]
-        self.at += len(run)
+        self.at = start + _RUN.size * count
+        run = self.data[start : self.at]
         ids = self.ids
         return frozenset([(ids[topic], partition) for topic, partition in _RUN.iter_unpack(run)])
 
