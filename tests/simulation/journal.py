@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 
-from samsa.ports import Claim, Extent, Journaled, Partition
+from samsa.ports import Claim, Extent, Journaled, Partition, Tail
 
 from .ledger import SimLedger
 from .objects import SimObjects
@@ -37,6 +38,18 @@ class SimJournal:
             self._ledger.bind(partition, *claim)
         self._ledger.take(partition, extent._replace(key=key, start=start))
         return Journaled(item.head(), True)
+
+    def tail(self, partition: Partition, offset: int) -> Tail | None:
+        """A process that is alone knows this; here everyone may, as long as it is true."""
+        item = self._ledger.item(partition)
+        head = item.head()
+        if head.inflight:
+            return None
+        found = [extent for extent in item.valid() if extent.end > offset]
+        joined = all(one.end == after.base for one, after in pairwise(found))
+        if not found or found[0].base > offset or found[-1].end != head.next_offset or not joined:
+            return Tail(head, []) if offset == head.next_offset else None
+        return Tail(head, found)
 
     @staticmethod
     def _holds(producers: dict, claim: Claim) -> bool:

@@ -16,10 +16,11 @@ from samsa.local.journal import SqliteJournal
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Bound, Claim, Extent, Journaled, Partition, Topic
+from samsa.ports import Bound, Claim, Extent, Journaled, Partition, Tail, Topic, UnknownPartition
 
 PARTITION = Partition(UUID(int=1), 0)
-TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
+PARTITIONS = [Partition(PARTITION.topic_id, number) for number in range(3)]
+TOPIC = Topic("letters", PARTITION.topic_id, len(PARTITIONS), 0)
 SOON = 0.5
 
 
@@ -33,10 +34,16 @@ class Alone:
         self.journal = SqliteJournal(self.ledger, self.objects.root, process)
         self.is_alone = self.journal.stay_alone()
 
-    async def append(self, base: int, *claims: Claim) -> Journaled:
+    async def append(
+        self, base: int, *claims: Claim, partition: Partition = PARTITION
+    ) -> Journaled:
         data = b"%d" % base
         extent = Extent(base, 1, len(data), 7, 8, "", (), 1)
-        return await self.journal.append(PARTITION, extent, [data], claims)
+        return await self.journal.append(partition, extent, [data], claims)
+
+    @property
+    def waiting(self) -> int:
+        return len(self.ledger.noted.waiting)
 
     def in_the_database(self) -> int:
         with sqlite3.connect(self.folder / "ledger.db") as db:
@@ -72,7 +79,56 @@ async def test_the_first_append_is_written_and_the_next_are_noted(alone: Alone):
     for base in range(3):
         assert (await alone.append(base)).head.next_offset == base + 1
     assert alone.in_the_database() == 1
-    assert len(alone.ledger.noted.waiting) == 2
+    assert alone.waiting == 2
+
+
+async def test_partitions_that_take_turns_are_noted(alone: Alone):
+    for base in range(4):
+        for partition in PARTITIONS:
+            assert (await alone.append(base, partition=partition)).stored
+    assert alone.waiting == 3 * len(PARTITIONS)
+    for partition in PARTITIONS:
+        assert (await alone.ledger.head(partition)).next_offset == 4
+
+
+async def test_producers_that_take_turns_are_noted(alone: Alone):
+    for base in range(6):
+        producer, version = 7 + base % 2, base // 2
+        assert (await alone.append(base, Claim(producer, b"%d" % base, version, 99))).stored
+    assert alone.waiting == 4
+    assert await alone.ledger.producer(PARTITION, 7) == Bound(3, b"4")
+    assert await alone.ledger.producer(PARTITION, 8) == Bound(3, b"5")
+
+
+async def test_what_is_done_to_a_partition_leaves_the_others_noted(alone: Alone):
+    for partition in PARTITIONS:
+        await alone.append(0, partition=partition)
+    await alone.ledger.watch(PARTITION, "someone", 99)
+    for partition in PARTITIONS:
+        await alone.append(1, partition=partition)
+    assert alone.waiting == len(PARTITIONS) - 1
+
+
+async def test_no_more_is_remembered_than_there_is_room_for(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "REMEMBERED", 3)
+    for number, partition in enumerate(PARTITIONS):
+        await alone.append(0, Claim(number, b"state", 0, 99), partition=partition)
+    for partition in PARTITIONS:
+        await alone.append(1, partition=partition)
+    assert alone.waiting == 1
+
+
+async def test_no_more_producers_of_a_partition_are_remembered(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "REMEMBERED", 3)
+    for producer in range(9):
+        await alone.append(producer, Claim(producer, b"state", 0, 99))
+    (standing,) = alone.ledger.noted._standings.values()
+    assert len(standing.versions) <= 4
+    assert await alone.stored() == [b"%d" % digit for digit in range(9)]
 
 
 async def test_whoever_asks_the_ledger_sees_what_is_noted(alone: Alone):
@@ -154,6 +210,20 @@ async def test_what_was_noted_survives_a_crash(alone: Alone, tmp_path: Path):
     await after.close()
 
 
+async def test_what_was_noted_of_several_partitions_survives_a_crash(alone: Alone, tmp_path: Path):
+    for base in range(3):
+        for partition in PARTITIONS:
+            await alone.append(base, Claim(7, b"state %d" % base, base, 99), partition=partition)
+    assert alone.in_the_database() == len(PARTITIONS)
+    crashed(alone, tmp_path / "copy")
+    after = Alone(tmp_path / "copy", "b")
+    assert after.in_the_database() == 3 * len(PARTITIONS)
+    for partition in PARTITIONS:
+        assert (await after.ledger.head(partition)).next_offset == 3
+        assert await after.ledger.producer(partition, 7) == Bound(3, b"state 2")
+    await after.close()
+
+
 async def test_a_crash_before_the_notes_are_cleared_does_no_harm(alone: Alone, tmp_path: Path):
     for base in range(3):
         await alone.append(base, Claim(7, b"state %d" % base, base, 99))
@@ -212,12 +282,107 @@ async def test_a_slot_that_was_opened_in_between_is_seen(alone: Alone):
     await alone.ledger.reserve(PARTITION, "1.0.slow", 2)
     assert not (await alone.append(1)).stored
     assert (await alone.append(3)).head.visible_end == 1
+    assert (await alone.append(4)).head.visible_end == 1
+    assert alone.waiting == 0
+
+
+async def test_a_producer_that_was_bound_in_between_is_seen(alone: Alone):
+    await alone.append(0, Claim(7, b"one", 0, 99))
+    assert await alone.ledger.bind(PARTITION, 7, b"two", 1, 99)
+    await alone.append(1, Claim(8, b"another", 0, 99))
+    assert (await alone.append(2, Claim(7, b"late", 1, 99))).lost == (7,)
+
+
+async def test_a_producer_that_was_forgotten_in_between_is_seen(alone: Alone):
+    await alone.append(0, Claim(7, b"one", 0, 5))
+    await alone.ledger.forget_producers(9)
+    assert (await alone.append(1, Claim(7, b"two", 1, 99))).lost == (7,)
+
+
+async def test_a_start_that_moved_in_between_is_seen(alone: Alone):
+    await alone.append(0)
+    await alone.append(1)
+    await alone.ledger.advance_start(PARTITION, 1)
+    assert (await alone.append(2)).head.log_start == 1
+
+
+async def test_a_topic_that_went_in_between_is_missed(alone: Alone):
+    await alone.append(0)
+    await alone.ledger.delete_topic(TOPIC)
+    await alone.ledger.forget_topic(TOPIC)
+    with pytest.raises(UnknownPartition):
+        await alone.append(1)
 
 
 async def test_who_waits_for_the_partition_is_seen_by_the_next_append(alone: Alone):
     await alone.append(0)
     await alone.ledger.watch(PARTITION, "someone", 99)
     assert (await alone.append(1)).head.watchers == {"someone": 99}
+
+
+def bases(tail: Tail | None) -> list[int] | None:
+    return None if tail is None else [extent.base for extent in tail.extents]
+
+
+async def test_whoever_reads_at_the_end_need_not_ask_the_ledger(alone: Alone):
+    for base in range(4):
+        await alone.append(base)
+    before = dict(alone.ledger.calls)
+    for offset, found in {0: None, 1: [1, 2, 3], 2: [2, 3], 3: [3], 4: []}.items():
+        assert bases(alone.journal.tail(PARTITION, offset)) == found
+    assert alone.ledger.calls == before
+    assert alone.waiting == 3
+
+
+async def test_the_end_is_what_the_ledger_would_say(alone: Alone):
+    await alone.append(0)
+    await alone.append(1)
+    await alone.ledger.watch(PARTITION, "someone", 99)
+    await alone.append(2)
+    await alone.append(3)
+    tail = alone.journal.tail(PARTITION, 3)
+    assert tail is not None
+    assert tail.head == await alone.ledger.head(PARTITION)
+    assert tail.extents == await alone.ledger.extents(PARTITION, 3, 1)
+
+
+async def test_an_offset_within_a_slot_leads_to_the_slot(alone: Alone):
+    await alone.append(0)
+    extent = Extent(1, 5, 2, 7, 8, "", (), 5)
+    await alone.journal.append(PARTITION, extent, [b"ab"], ())
+    await alone.append(6)
+    assert bases(alone.journal.tail(PARTITION, 3)) == [1, 6]
+
+
+async def test_what_is_written_down_is_asked_of_the_ledger(alone: Alone):
+    for base in range(3):
+        await alone.append(base)
+    alone.ledger.noted.settle()
+    assert alone.journal.tail(PARTITION, 1) is None
+    assert bases(alone.journal.tail(PARTITION, 3)) == []
+    await alone.append(3)
+    assert alone.journal.tail(PARTITION, 2) is None
+    assert bases(alone.journal.tail(PARTITION, 3)) == [3]
+
+
+async def test_nobody_knows_the_end_of_a_partition_that_others_change(alone: Alone):
+    await alone.append(0)
+    await alone.append(1)
+    newcomer = await asyncio.to_thread(Alone, alone.folder, "b")
+    await newcomer.append(2)
+    assert alone.journal.tail(PARTITION, 1) is None
+    assert alone.journal.tail(PARTITION, 2) is None
+    assert newcomer.journal.tail(PARTITION, 3) is None
+    await newcomer.close()
+
+
+async def test_the_end_is_not_known_where_a_slot_is_open(alone: Alone):
+    await alone.append(0)
+    await alone.append(1)
+    await alone.ledger.reserve(PARTITION, "1.0.slow", 2)
+    assert alone.journal.tail(PARTITION, 1) is None
+    await alone.append(4)
+    assert alone.journal.tail(PARTITION, 4) is None
 
 
 async def test_while_the_database_is_busy_appends_go_on(alone: Alone):
@@ -240,7 +405,7 @@ async def test_a_newcomer_is_let_in_and_sees_everything(alone: Alone):
     assert (await newcomer.append(3)).stored
     assert not (await alone.append(3)).stored
     assert (await alone.append(4)).stored
-    assert alone.ledger.noted.waiting == []
+    assert alone.waiting == 0
     assert await newcomer.stored() == [b"0", b"1", b"2", b"3", b"4"]
     await newcomer.close()
 

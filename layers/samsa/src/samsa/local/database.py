@@ -53,8 +53,8 @@ class Database:
     def _write(self) -> Transaction:
         return Transaction(self._db)
 
-    def before(self, name: str) -> None:
-        """What must be done before a call."""
+    def before(self, name: str, about: object) -> None:
+        """What must be done before a call, of which `about` is the first argument."""
 
     def finish(self) -> None:
         """What must be done after the last call."""
@@ -77,7 +77,7 @@ def store_call(method: Callable[Concatenate[D, P], R]) -> Any:
     async def call(self: D, *args: P.args, **kwargs: P.kwargs) -> R:
         self.calls[name] += 1
         try:
-            self.before(name)
+            self.before(name, args[0] if args else None)
             if self.thread is None:
                 return method(self, *args, **kwargs)
             loop = asyncio.get_running_loop()

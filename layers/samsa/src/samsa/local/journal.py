@@ -29,6 +29,7 @@ from samsa.ports import (
     Extent,
     Journaled,
     Partition,
+    Tail,
     Unavailable,
     UnknownPartition,
 )
@@ -93,6 +94,10 @@ class SqliteJournal:
         else:
             self._packs.give_back(place, extent.size)
         return done
+
+    def tail(self, partition: Partition, offset: int) -> Tail | None:
+        self.calls["tail"] += 1
+        return self._ledger.noted.tail(partition, offset)
 
     async def _write(self, partition: Partition, extent: Extent, parts: Sequence[Buffer]) -> Place:
         if not self._ledger.noted.alone:

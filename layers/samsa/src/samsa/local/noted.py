@@ -3,8 +3,9 @@
 Only while the process is alone with the ledger. Then it knows the head of a partition it appended
 to, and which version of a producer's state is the last, because nobody else could have changed
 them; a note makes the append final, and a transaction for each would only be work. Whoever asks the
-ledger anything finds the notes written down first, so nobody sees the difference. What lies in one
-pack, one behind the other, becomes one entry of the index: readers, too, have less to do then.
+ledger anything finds the notes written down first, so nobody sees the difference; who reads at the
+end of a partition is answered from the notes. What lies in one pack, one behind the other, becomes
+one entry of the index: readers, too, have less to do then.
 
 After a crash the next process to open the ledger finds the notes and writes them down. Doing so
 twice does no harm.
@@ -12,6 +13,7 @@ twice does no harm.
 
 import asyncio
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from samsa.joining import adjoin, join_extents
@@ -19,14 +21,15 @@ from samsa.local.database import Transaction
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
 from samsa.local.schema import INSERT_EXTENT, INSERT_UNLESS_HELD, extent_to_row
-from samsa.ports import Claim, Extent, Head, Journaled, Partition
+from samsa.ports import Claim, Extent, Head, Journaled, Partition, Tail
 
 IN_MEMORY = ":memory:"
 SETTLE_AFTER_S = 0.05
-"""Whoever reads settles at once; for the others one transaction for many appends is enough."""
+"""Whoever asks the ledger settles at once; for the others one transaction for many is enough."""
 SETTLE_AGAIN_S = 0.1
 MANY = 500
 TOO_MANY = 20_000
+MOST_AT_ONCE = 64
 REMEMBERED = 100_000
 RAISE_HEAD = """
     UPDATE heads SET next_offset = max(next_offset, ?) WHERE topic=? AND partition=?"""
@@ -37,12 +40,27 @@ RAISE_PRODUCER = """
     WHERE version < excluded.version"""
 
 
+class Standing:
+    """What is known of a partition."""
+
+    __slots__ = ("head", "noted", "versions")
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+        self.versions: dict[int, int] = {}
+        """Of its producers, as far as they appended here."""
+        self.noted: list[Extent] = []
+        """Of what waits to be written down."""
+
+
 class NotedAppends:
     def __init__(self, path: str, db: sqlite3.Connection) -> None:
         self._db = db
         self.waiting: list[Note] = []
-        self._heads: dict[Partition, Head] = {}
-        self._versions: dict[tuple[Partition, int], int] = {}
+        self._standings: dict[Partition, Standing] = {}
+        self._remembered = 0
+        """How many partitions and producers that is."""
+        self._with_notes: list[Standing] = []
         self._perhaps_written = False
         """Whether an attempt to write down what waits has failed: who knows how far it came."""
         self._timer: asyncio.TimerHandle | None = None
@@ -73,7 +91,7 @@ class NotedAppends:
         """If somebody knocks. Raises sqlite3.Error, and nobody is let in."""
         if self._ownership is not None and self._ownership.alone and self._ownership.knocked:
             self.settle()
-            self.forget()
+            self.forget_all()
             self._ownership.share()
 
     # Appending
@@ -82,11 +100,11 @@ class NotedAppends:
         self, partition: Partition, extent: Extent, claims: Sequence[Claim]
     ) -> Journaled | None:
         """None if it takes a transaction to know. Raises OSError: then nobody knows."""
-        head = self._heads.get(partition)
-        if head is None or head.next_offset != extent.base or not self.alone:
+        standing = self._standings.get(partition)
+        if standing is None or standing.head.next_offset != extent.base or not self.alone:
             return None
         for claim in claims:
-            if self._versions.get((partition, claim.producer_id)) != claim.after:
+            if standing.versions.get(claim.producer_id) != claim.after:
                 return None
         if len(self.waiting) >= MANY and not self._made_room():
             return None
@@ -94,6 +112,10 @@ class NotedAppends:
         assert self._notes is not None
         self._notes.add(note)
         self.waiting.append(note)
+        if not standing.noted:
+            self._with_notes.append(standing)
+        standing.noted.append(extent)
+        head = standing.head
         head = Head(extent.end, head.log_start, head.inflight, head.watchers)
         self.remember(partition, head, claims)
         if self._timer is None:
@@ -101,18 +123,48 @@ class NotedAppends:
         return Journaled(head, True)
 
     def remember(self, partition: Partition, head: Head, claims: Sequence[Claim]) -> None:
-        """What is true once an append is stored."""
-        if self.alone and not head.inflight:
-            if len(self._heads) > REMEMBERED or len(self._versions) > REMEMBERED:
-                self.forget()
-            self._heads[partition] = head
-            for claim in claims:
-                self._versions[partition, claim.producer_id] = claim.after + 1
+        """What is true once an append is stored. What was known of other producers stays true."""
+        if not self.alone:
+            return
+        if head.inflight:
+            self.forget(partition)
+            return
+        if self._remembered > REMEMBERED:
+            self.forget_all()
+        standing = self._standings.get(partition)
+        if standing is None:
+            standing = self._standings[partition] = Standing(head)
+            self._remembered += 1
+        standing.head = head
+        for claim in claims:
+            if claim.producer_id not in standing.versions:
+                self._remembered += 1
+            standing.versions[claim.producer_id] = claim.after + 1
 
-    def forget(self) -> None:
-        if self._heads:
-            self._heads.clear()
-            self._versions.clear()
+    def forget(self, partition: Partition) -> None:
+        standing = self._standings.pop(partition, None)
+        if standing is not None:
+            self._remembered -= 1 + len(standing.versions)
+
+    def forget_all(self) -> None:
+        self._standings.clear()
+        self._remembered = 0
+
+    # Reading
+
+    def tail(self, partition: Partition, offset: int) -> Tail | None:
+        """Whoever reads at the end, and waits there for more, finds it here: nothing has to be
+        written down for that, and nothing to be looked up."""
+        standing = self._standings.get(partition)
+        if standing is None:
+            return None
+        if offset >= standing.head.next_offset:
+            return Tail(standing.head, [])
+        noted = standing.noted
+        if not noted or offset < noted[0].base:
+            return None
+        first = bisect_right(noted, offset, key=_base) - 1
+        return Tail(standing.head, noted[first : first + MOST_AT_ONCE])
 
     # Writing down
 
@@ -123,6 +175,9 @@ class NotedAppends:
             self._write(self.waiting, perhaps_again=again)
             self._perhaps_written = False
             self.waiting = []
+            written, self._with_notes = self._with_notes, []
+            for standing in written:
+                standing.noted.clear()
             assert self._notes is not None
             self._notes.clear()
 
@@ -181,6 +236,10 @@ class NotedAppends:
                 self.waiting = []
             self._notes.close()
             self._ownership.close()
+
+
+def _base(extent: Extent) -> int:
+    return extent.base
 
 
 def _joined(notes: list[Note]) -> list[tuple[Partition, Extent]]:

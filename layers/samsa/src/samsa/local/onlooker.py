@@ -38,7 +38,7 @@ class Onlooker(SqliteLedger):
             check_same_thread=False,
         )
 
-    def before(self, name: str) -> None:
+    def before(self, name: str, about: object) -> None:
         """Nothing of ours waits to be written down."""
 
     def finish(self) -> None:

@@ -43,7 +43,7 @@ from samsa.ports import (
 STALE_WATCHER_MS = 60_000
 HEAD = "next_offset, log_start, inflight, watchers"
 
-READS = {
+HARMLESS = {
     "head",
     "extents",
     "extent_before",
@@ -63,8 +63,13 @@ READS = {
     "forget_grave",
     "cursor",
     "move_cursor",
+    "create_topic",
+    "change_topic",
+    "next_producer_ids",
+    "cluster_id",
+    "append",
 }
-"""Calls that leave heads and producers as they are."""
+"""Calls that leave heads and producers as they are; but for an append, which says what it did."""
 
 RESERVE = f"""
     UPDATE heads
@@ -105,11 +110,15 @@ class SqliteLedger(SwapCalls):
             with suppress(sqlite3.OperationalError):  # another process was faster
                 self._db.execute("ALTER TABLE extents ADD COLUMN times BLOB NOT NULL DEFAULT x''")
 
-    def before(self, name: str) -> None:
+    def before(self, name: str, about: object) -> None:
         if self.noted.waiting:
             self.noted.settle()
-        if name not in READS:
-            self.noted.forget()
+        if name in HARMLESS:
+            return
+        if isinstance(about, Partition):
+            self.noted.forget(about)
+        else:
+            self.noted.forget_all()
 
     def _head(self, partition: Partition) -> Head:
         row = self._db.execute(
@@ -155,11 +164,13 @@ class SqliteLedger(SwapCalls):
             lost = [claim.producer_id for claim in claims if not self._claim(partition, claim)]
             if not rows or lost:
                 self._db.execute("ROLLBACK")
+                self.noted.forget(partition)
                 return Journaled(self._head(partition), False, tuple(lost))
             self._db.execute(INSERT_EXTENT, extent_to_row(partition, extent))
             self._db.execute("COMMIT")
         except BaseException:
             self._db.rollback()
+            self.noted.forget(partition)  # for all that anyone knows it is written
             raise
         head = row_to_head(rows[0])
         self.noted.remember(partition, head, claims)

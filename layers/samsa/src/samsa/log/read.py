@@ -20,6 +20,8 @@ from .fence import Fencer
 from .stores import Stores, slot_key
 
 FIRST_LOOK = 16
+NEAR_LOOK = 2
+"""On this machine: entries are joined there, and to look again costs little."""
 LONGEST_LOOK = 64
 LOOK_BYTES = 512 * 1024
 """Of what lies between two marks: more only if the last batch there is large, and begins before."""
@@ -70,22 +72,30 @@ class Reader:
 
     async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
         """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
-        head = await self.glance(partition)
+        tail = self._stores.journal.tail(partition, offset) if self._stores.journal else None
+        head = tail.head if tail else await self.glance(partition)
         end = head.visible_end
         # Above the visible end may lie what was acknowledged already, behind a slot that is open.
         if not head.log_start <= offset <= head.next_offset:
             raise OutOfRange(head.log_start, end)
-        ranges = await self._ranges(partition, offset, end, max_bytes) if offset < end else []
+        known = tail.extents if tail else ()
+        ranges = await self._ranges(partition, offset, end, max_bytes, known)
         return Plan(head.log_start, end, ranges)
 
     async def _ranges(
-        self, partition: Partition, offset: int, end: int, max_bytes: int
+        self,
+        partition: Partition,
+        offset: int,
+        end: int,
+        max_bytes: int,
+        known: Sequence[Extent],
     ) -> list[Range]:
         ranges: list[Range] = []
         left, most = max_bytes, self._stores.limits.objects_per_read
-        look = FIRST_LOOK
+        look = FIRST_LOOK if self._stores.objects.far else NEAR_LOOK
         while offset < end and len(ranges) < most and (left > 0 or not ranges):
-            found = await self.extents_from(partition, offset, end, look)
+            found = known or await self.extents_from(partition, offset, end, look)
+            known = ()
             for extent in found:
                 if ranges and (extent.size > left and not extent.marks):
                     return ranges

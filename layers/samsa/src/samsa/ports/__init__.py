@@ -16,7 +16,7 @@ from .clock import Clock
 from .errors import CannotWait, Misconfigured, Missing, Unavailable, UnknownPartition
 from .extents import Extent, Grave, grave_of, is_slot_key
 from .groups import Committed, GroupItem, Groups, Offsets
-from .journal import Claim, Journal, Journaled
+from .journal import Claim, Journal, Journaled, Tail
 from .ledger import Bound, Confirmed, Ledger
 from .objects import Buffer, FileRange, Objects, Piece
 from .partitions import Head, Partition, Topic
@@ -48,6 +48,7 @@ __all__ = [
     "Partition",
     "Piece",
     "Subscription",
+    "Tail",
     "Topic",
     "Unavailable",
     "UnknownPartition",

@@ -26,6 +26,14 @@ class Journaled(NamedTuple):
     """The producers whose claims lost."""
 
 
+class Tail(NamedTuple):
+    """The end of a partition."""
+
+    head: Head
+    extents: Sequence[Extent]
+    """One after the other, the first of which holds the offset that was asked for."""
+
+
 class Journal(Protocol):
     """Where ledger and objects are one, an append is one step: reserve, bind, write once and
     confirm together, or nothing. It stands beside the two ports, and stores what they read."""
@@ -44,6 +52,10 @@ class Journal(Protocol):
 
         Raises UnknownPartition; and Unavailable, after which nobody knows whether it is stored.
         """
+        ...
+
+    def tail(self, partition: Partition, offset: int) -> Tail | None:
+        """What the ledger would say of what is stored from `offset` on, if it need not be asked."""
         ...
 
     async def sweep(self, partition: Partition, below: int) -> None:
