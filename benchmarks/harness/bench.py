@@ -35,9 +35,10 @@ class Bench:
                 self.samples.problem(f"complaints in the log of {broker.side}: {broker.complaints}")
 
     def turns(self, brokers: Sequence[Broker], what: str) -> Iterator[Broker]:
-        """Samsa, Kafka, Samsa, Kafka …: what disturbs the machine meets both."""
+        """Samsa, Kafka, Kafka, Samsa, Samsa …: what disturbs the machine meets both, and neither
+        always has the turn after the other's."""
         for number in range(1, self.plan.runs + 1):
-            for broker in brokers:
+            for broker in brokers if number % 2 else reversed(brokers):
                 self._settle()
                 say(f"{what}: {broker.side}, run {number} of {self.plan.runs}")
                 yield broker
