@@ -1,4 +1,5 @@
 import pytest
+from support import watch
 from support.stores import (
     aws_environment,
     environment,
@@ -10,6 +11,7 @@ from support.stores import (
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(watch)
     config.addinivalue_line(
         "markers", "waits: takes long and hardly a core, so that it may run beside others"
     )
