@@ -18,7 +18,8 @@ class Drafts:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._ready: deque[int] = deque()
-        self._refilling = False
+        self._refilling: asyncio.TimerHandle | None = None
+        self._closed = False
         self.supported = self._try()
 
     def _try(self) -> bool:
@@ -45,12 +46,12 @@ class Drafts:
 
     def refill_soon(self) -> None:
         """To be called in the event loop after a put."""
-        if not self._refilling and len(self._ready) < READY:
-            self._refilling = True
-            asyncio.get_running_loop().call_later(REFILL_AFTER_S, self._refill)
+        if self._refilling is None and len(self._ready) < READY and not self._closed:
+            loop = asyncio.get_running_loop()
+            self._refilling = loop.call_later(REFILL_AFTER_S, self._refill)
 
     def _refill(self) -> None:
-        self._refilling = False
+        self._refilling = None
         try:
             while len(self._ready) < READY:
                 self._ready.append(self._open())
@@ -58,5 +59,8 @@ class Drafts:
             return  # whoever needs one now will be told
 
     def close(self) -> None:
+        self._closed = True
+        if self._refilling is not None:
+            self._refilling.cancel()
         while self._ready:
             os.close(self._ready.popleft())
