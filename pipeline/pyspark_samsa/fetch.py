@@ -65,6 +65,10 @@ class Files:
             os.close(self._open.popitem(last=False)[1])
         return fd
 
+    def __del__(self) -> None:
+        for fd in self._open.values():
+            os.close(fd)
+
 
 class Far:
     """Objects over a network: many requests at once, in a loop of their own."""
@@ -72,7 +76,7 @@ class Far:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name="objects", daemon=True).start()
+        threading.Thread(target=_run, args=[self._loop], name="objects", daemon=True).start()
 
     def each(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Get]]:
         left = deque(runs)
@@ -95,10 +99,21 @@ class Far:
         get = self._objects.get(run.key, run.start, run.length)
         return asyncio.run_coroutine_threadsafe(get, self._loop)
 
+    def __del__(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
+
 
 @lru_cache(maxsize=8)
 def source(url: str) -> Source:
-    """Kept for as long as the worker lives."""
+    """Kept for as long as the worker lives, but for the least used of many; who still reads from
+    that one may go on."""
     check_objects(url)
     parts = urlsplit(url)
     if parts.scheme == "file":
