@@ -190,6 +190,15 @@ def updating() -> Iterator[subprocess.Popen[str]]:
     try:
         yield process
     finally:
+        end(process)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Without more to do it ends by itself; in the middle of something that hangs it does not."""
+    try:
+        process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
         process.communicate()
 
 
