@@ -15,6 +15,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "waits: takes long and hardly a core, so that it may run beside others"
     )
+    config.addinivalue_line(
+        "markers", "long: takes minutes, so that it runs first: nobody waits for it at the end"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 __all__ = ["aws_environment", "environment", "local_dynamodb", "moto", "stores", "versity"]

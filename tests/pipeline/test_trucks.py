@@ -202,6 +202,7 @@ def end(process: subprocess.Popen[str]) -> None:
         process.communicate()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(PATIENCE_S)
 def test_every_table_has_the_rows_that_it_must_have_and_the_next_run_goes_on(
     world: World, spark: SparkSession, capsys: pytest.CaptureFixture[str]
