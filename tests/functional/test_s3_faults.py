@@ -1,6 +1,10 @@
 """What S3Objects makes of an S3 that fails, and of answers that get lost."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -113,6 +117,38 @@ async def test_a_put_whose_answer_is_lost_never_claims_to_have_failed_or_won(
     except Unavailable:
         assert not await objects.put_if_absent(KEY, [BODY])
     assert bytes(await objects.get(KEY)) == BODY
+
+
+@asynccontextmanager
+async def a_store_that_hangs_up(exists: bool) -> AsyncIterator[str]:
+    """On every put, as soon as it knows what it is for."""
+    found = f"200 OK\r\nlast-modified: {DATE}\r\netag: x" if exists else "404 Not Found"
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if (await reader.readuntil(b"\r\n\r\n")).startswith(b"HEAD"):
+            writer.write(f"HTTP/1.1 {found}\r\ncontent-length: 0\r\n\r\n".encode())
+            await writer.drain()
+        else:
+            at_once = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def test_a_large_put_that_is_cut_off_by_a_refusal_is_refused():
+    """Nobody hears a 412 that is said before the body is sent."""
+    async with a_store_that_hangs_up(exists=True) as endpoint:
+        objects = S3Objects(BUCKET, endpoint=endpoint)
+        assert not await objects.put_if_absent(KEY, [bytes(32_000_000)])
+
+
+async def test_a_large_put_that_is_cut_off_for_another_reason_may_be_tried_again():
+    async with a_store_that_hangs_up(exists=False) as endpoint:
+        objects = S3Objects(BUCKET, endpoint=endpoint)
+        with pytest.raises(Unavailable):
+            await objects.put_if_absent(KEY, [bytes(32_000_000)])
 
 
 async def test_half_an_object_is_never_returned(objects: S3Objects, proxy: FaultyProxy):

@@ -2,7 +2,8 @@
 
 S3 answers a put with `If-None-Match: *` in one of three ways: 200, stored; 412, the key exists;
 409, another put or delete of the key was under way, and nothing is known. obstore calls the last
-two by one name, so after either we look whether the object is there.
+two by one name, so after either we look whether the object is there. So we do if the store hung
+up: to a large body 412 may be said before all of it was sent, and then nobody hears it.
 """
 
 from collections import defaultdict
@@ -17,6 +18,7 @@ from samsa.ports import Buffer, Missing, Piece, Unavailable
 UPLOAD_BYTES = 8 * 1024 * 1024
 UPLOADS = 4
 PAST_THE_END = "416 Range Not Satisfiable"
+HUNG_UP = "kind: Interrupted"
 
 
 class S3Objects:
@@ -44,6 +46,10 @@ class S3Objects:
             with named_errors(key):
                 await self._store.put_async(key, body, mode="create")
         except AlreadyExistsError as error:
+            return await self._existed(key, error)
+        except Unavailable as error:
+            if HUNG_UP not in str(error.__cause__):
+                raise
             return await self._existed(key, error)
         return True
 
