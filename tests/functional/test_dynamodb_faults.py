@@ -19,7 +19,7 @@ from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.errors import BadRequest
 from samsa.ports import Bound, Misconfigured, Partition, Unavailable
 
-ONE_TRY = Patience(read_s=0.5, tries=1)
+ONE_TRY = Patience(connect_s=10, read_s=10, tries=1)
 
 
 async def ledger_behind(proxy: FaultyProxy, name: str, patience: Patience) -> DynamoLedger:
@@ -51,7 +51,6 @@ async def stubborn(proxy: FaultyProxy) -> AsyncIterator[DynamoLedger]:
         pytest.param(answer(503, b"<html>try later</html>"), id="503 from a proxy"),
         pytest.param(answer(200, b"<html>welcome"), id="nonsense"),
         pytest.param(answer(200, b"{}", content_length="9"), id="half an answer"),
-        pytest.param(stay_silent, id="silence"),
         pytest.param(lose_the_answer, id="a reset"),
         pytest.param(dynamodb_error("ThrottlingException"), id="throttled"),
         pytest.param(dynamodb_error("ProvisionedThroughputExceededException"), id="too hot"),
@@ -69,6 +68,20 @@ async def test_a_store_that_may_recover_is_unavailable(
     arguments = () if method == "head" else ("token", 1)
     with pytest.raises(Unavailable):
         await getattr(hasty, method)(partition, *arguments)
+    assert (await hasty.reserve(partition, "token", 1)).next_offset == 1
+
+
+@pytest.mark.parametrize("method", ["head", "reserve"])
+async def test_a_store_that_stays_silent_is_unavailable(
+    hasty: DynamoLedger, proxy: FaultyProxy, method: str
+):
+    partition = await a_partition(hasty, f"silence-{method}")
+    curt = DynamoLedger("faults-hasty", proxy.url, patience=Patience(read_s=0.5, tries=1))
+    proxy.faults = [stay_silent]
+    arguments = () if method == "head" else ("token", 1)
+    with pytest.raises(Unavailable, match="TimeoutError"):
+        await getattr(curt, method)(partition, *arguments)
+    await curt.close()
     assert (await hasty.reserve(partition, "token", 1)).next_offset == 1
 
 
