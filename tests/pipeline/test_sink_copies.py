@@ -7,9 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 from pipeline.given import Given, a_batch
-from pipeline.sinking import content, left_over
+from pipeline.sinking import commit, content, left_over, rows, staged
 
 from pyspark_samsa.sink.staging import OBJECT_BYTES
+from pyspark_samsa.sink.turns import Turn
 
 PATIENCE_S = 280
 COUNT = 150
@@ -33,7 +34,21 @@ def test_what_a_speculative_copy_and_the_task_itself_have_staged_is_published_on
     assert first < copy, "both have staged"
     found = Counter(value.rstrip(b"\0") for _, value in content(local_log, target))
     assert found == Counter(value.rstrip(b"\0") for ours in values.values() for value in ours)
+
+    # A task that is killed sees its rows end, and stages the last of them, perhaps after everything
+    # was cleaned up: that is for the next turn.
+    late = [turn_and_writer(key) for key in left_over(local_log) if "/data/" in key]
+    assert {writer for _, writer in late} <= first
+    (this,) = {turn_and_writer(key)[0] for key in left_over(local_log)}
+    after = this._replace(number=this.number + 1)
+    commit(local_log, after, staged(local_log, after, target, [*rows("one more", 1)]))
     assert [key for key in left_over(local_log) if "/data/" in key] == []
+
+
+def turn_and_writer(key: str) -> tuple[Turn, str]:
+    """Of the key of something that was staged; of a plan, the turn."""
+    _, query, number, *rest = key.split("/")
+    return Turn(query, int(number)), rest[-1].rpartition("-")[0]
 
 
 def written(number: int) -> list[bytes]:
