@@ -17,9 +17,13 @@ _stderr = pytest.StashKey[int]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_stderr] = os.dup(2)  # while nothing is captured
-    terminal = config.pluginmanager.get_plugin("terminalreporter")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    plugins = session.config.pluginmanager
+    terminal = plugins.get_plugin("terminalreporter")
     if terminal is not None:
-        config.pluginmanager.register(_Failures(terminal))
+        plugins.register(_Failures(terminal))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
