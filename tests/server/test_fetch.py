@@ -21,6 +21,7 @@ from server.talk import (
 )
 from support.waiting import eventually
 
+from samsa.cli.up import MAX_FETCH_BYTES
 from samsa.records import headers
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -153,6 +154,21 @@ def test_many_small_batches_are_cut_at_max_bytes(peer: Peer, topic: str) -> None
     got = read(peer, topic, 10, max_bytes=5_500)
     assert 0 < len(got.records) <= 5_500
     assert records_in(got.records)[0].offset == 10
+
+
+def test_an_answer_is_no_larger_than_the_broker_wants_it_whatever_is_asked_for(
+    peer: Peer, new_name: str
+) -> None:
+    """Nor does anyone wait for more than that."""
+    create(peer, new_name, partitions=3)
+    for number in range(18):
+        write(peer, new_name, bytes(1_000_000), partition=number % 3)
+    row = fetch_row(new_name, 0, range(3), wait_ms=LONG_MS, min_bytes=2 * MAX_FETCH_BYTES)
+    row.max_bytes = 1 << 30
+    partitions = peer.ask(ApiKey.FETCH, 12, row).responses[0].partitions
+    sizes = [len(p.records) for p in partitions]
+    assert [size // 1_000_000 for size in sizes[:2]] == [6, 6]
+    assert sum(sizes) <= MAX_FETCH_BYTES
 
 
 def test_an_offset_within_a_batch_gets_the_whole_batch(peer: Peer, topic: str) -> None:

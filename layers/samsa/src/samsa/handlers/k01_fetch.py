@@ -54,10 +54,11 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
     clock, wakeups = broker.stores.clock, broker.stores.wakeups
     deadline = clock.now_ms() + max(0, request.max_wait_ms)
     partitions = [read.partition for read in reads if read.partition is not None]
+    wanted = min(request.min_bytes, most)
     with wakeups.subscribe(partitions) as woken:
         while True:
             await _plan_all(reads, most, broker)
-            if not partitions or _enough(request, reads) or deadline <= clock.now_ms():
+            if not partitions or _enough(wanted, reads) or deadline <= clock.now_ms():
                 return
             if not await _watch_all(reads, broker):
                 try:
@@ -66,9 +67,9 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
                     return  # with what there is: whoever parks it knows that it is not enough
 
 
-def _enough(request: Any, reads: list[Read]) -> bool:
+def _enough(wanted: int, reads: list[Read]) -> bool:
     total = sum(read.plan.size for read in reads if read.plan)
-    return total >= request.min_bytes or any(read.refused for read in reads)
+    return total >= wanted or any(read.refused for read in reads)
 
 
 async def _plan_all(reads: list[Read], most: int, broker: Broker) -> None:
