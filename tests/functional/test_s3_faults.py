@@ -147,7 +147,7 @@ async def test_a_large_put_that_is_cut_off_by_a_refusal_is_refused():
 async def test_a_large_put_that_is_cut_off_for_another_reason_may_be_tried_again():
     async with a_store_that_hangs_up(exists=False) as endpoint:
         objects = S3Objects(BUCKET, endpoint=endpoint)
-        with pytest.raises(Unavailable):
+        with pytest.raises(Unavailable, match="error sending request"):
             await objects.put_if_absent(KEY, [bytes(32_000_000)])
 
 

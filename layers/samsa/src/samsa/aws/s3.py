@@ -46,11 +46,13 @@ class S3Objects:
             with named_errors(key):
                 await self._store.put_async(key, body, mode="create")
         except AlreadyExistsError as error:
-            return await self._existed(key, error)
+            if not await self._exists(key):
+                raise Unavailable(f"S3 {key}: conflict") from error
+            return False
         except Unavailable as error:
-            if HUNG_UP not in str(error.__cause__):
+            if HUNG_UP not in str(error.__cause__) or not await self._exists(key):
                 raise
-            return await self._existed(key, error)
+            return False
         return True
 
     async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
@@ -61,13 +63,13 @@ class S3Objects:
                 key, parts, chunk_size=UPLOAD_BYTES, max_concurrency=UPLOADS
             )
 
-    async def _existed(self, key: str, conflict: Exception) -> bool:
+    async def _exists(self, key: str) -> bool:
         try:
             with named_errors(key):
                 await self._store.head_async(key)
         except Missing:
-            raise Unavailable(f"S3 {key}: conflict") from conflict
-        return False
+            return False
+        return True
 
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
         self.calls["get"] += 1
