@@ -34,8 +34,8 @@ from .serving import explain, fail, serve
 MIB = 1024 * 1024
 MAX_FETCH_BYTES = 16 * MIB
 """Kafka's fetch.max.bytes, which is 55 MiB there. librdkafka takes memory for a whole answer, and
-above 32 MiB malloc has only fresh pages for that, each time anew; and a client can work on one
-answer while it gets the next. It reads six partitions a third faster in answers of 16 MiB."""
+above 32 MiB malloc has only fresh pages for that, each time anew: five times the page faults. In
+answers of 16 MiB it reads six partitions a fifth to a third faster (benchmarks/README.md)."""
 EXAMPLES = """
 examples:
   samsa up                                    everything in ./samsa-data, on 127.0.0.1:9092
