@@ -1,16 +1,17 @@
 """The journal: an append is stored whole, or nothing is."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
 from uuid import UUID
 
 import pytest
 
-from samsa.local.files import INLINE_BYTES
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
+from samsa.local.pace import LONG_S, QUICK_BYTES
 from samsa.local.packs import Packs, Place
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
@@ -82,7 +83,7 @@ async def test_the_index_keeps_all_but_the_place_as_it_was_described(given: Give
 
 
 async def test_a_large_append_is_stored_as_a_small_one_is(given: Given):
-    data = bytes(range(256)) * (INLINE_BYTES // 256 + 1)
+    data = bytes(range(256)) * (QUICK_BYTES // 256 + 1)
     assert (await given.append(0, data)).stored
     assert await given.stored() == [data]
 
@@ -97,7 +98,7 @@ async def test_who_gave_up_waiting_for_a_write_leaves_its_place_alone(
         go_on.wait()
         write(packs, place, parts)
 
-    large, small = b"x" * (INLINE_BYTES + 1), b"small"
+    large, small = b"x" * (QUICK_BYTES + 1), b"small"
     monkeypatch.setattr(Packs, "write", slowly)
     gone = asyncio.create_task(given.append(0, large))
     await asyncio.sleep(0.01)
@@ -108,6 +109,38 @@ async def test_who_gave_up_waiting_for_a_write_leaves_its_place_alone(
     go_on.set()
     await asyncio.to_thread(given.journal._threads.shutdown)
     assert await given.stored() == [small]
+
+
+async def test_a_broker_on_a_slow_disk_goes_on_with_others_while_it_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    given = Given(tmp_path)
+    await given.ledger.create_topic(TOPIC)
+    in_loop: list[bool] = []
+    write = Packs.write
+
+    def slowly(packs: Packs, place: Place, parts: Sequence[Buffer]) -> None:
+        in_loop.append(current_thread() is main_thread())
+        time.sleep(2 * LONG_S)
+        write(packs, place, parts)
+
+    data = bytes(QUICK_BYTES)
+    monkeypatch.setattr(Packs, "write", slowly)
+    assert (await given.append(0, data)).stored
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    meanwhile = asyncio.create_task(others())
+    assert (await given.append(1, data)).stored
+    meanwhile.cancel()
+    await given.close()
+    assert in_loop == [True, False]
+    assert turns > 1
 
 
 async def test_who_comes_second_stores_nothing_and_is_told_where_the_log_is(given: Given):

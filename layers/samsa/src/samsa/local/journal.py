@@ -8,7 +8,7 @@ Another process may have taken the offsets meanwhile: then the transaction finds
 stored. While a process is alone, even the transaction can wait (`noted.py`).
 
 Small slots are written in the event loop, large ones in a thread, so that the network goes on
-meanwhile.
+meanwhile (`pace.py`).
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from uuid import UUID
 
-from samsa.local.files import INLINE_BYTES
+from samsa.local.pace import Pace
 from samsa.local.packs import Packs, Place
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
@@ -43,6 +43,7 @@ class SqliteJournal:
         self._ledger = ledger
         self._packs = Packs(root, process, fsync)
         self._fsync = fsync
+        self._pace = Pace()
         self._threads = ThreadPoolExecutor(4, "journal")
         self._listening: asyncio.TimerHandle | None = None
 
@@ -107,8 +108,10 @@ class SqliteJournal:
         except OSError as error:
             raise Unavailable(f"making a pack: {error.strerror}") from error
         try:
-            if not self._fsync and extent.size <= INLINE_BYTES:
+            if not self._fsync and self._pace.in_loop(extent.size):
+                began = self._pace.clock()
                 self._packs.write(place, parts)
+                self._pace.wrote(began)
             else:
                 loop = asyncio.get_running_loop()
                 await loop.run_in_executor(self._threads, self._packs.write, place, parts)
