@@ -167,8 +167,9 @@ def test_an_answer_is_no_larger_than_the_broker_wants_it_whatever_is_asked_for(
     row.max_bytes = 1 << 30
     partitions = peer.ask(ApiKey.FETCH, 12, row).responses[0].partitions
     sizes = [len(p.records) for p in partitions]
-    assert [size // 1_000_000 for size in sizes[:2]] == [6, 6]
+    assert [size // 1_000_000 for size in sizes] == [6, 6, 4]
     assert sum(sizes) <= MAX_FETCH_BYTES
+    assert [p.high_watermark for p in partitions] == [6, 6, 6]
 
 
 def test_an_offset_within_a_batch_gets_the_whole_batch(peer: Peer, topic: str) -> None:

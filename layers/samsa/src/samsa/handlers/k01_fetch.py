@@ -22,7 +22,7 @@ from samsa.wire.messages.fetch import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPON
 from .broker import Broker, Context, Held, handles
 from .configs import Refused
 from .legacy_fetch import LAST_WITH_MESSAGE_SETS, message_set
-from .reads import Read, resolve, trim
+from .reads import Read, Room, resolve, trim
 
 READ_COMMITTED = 1
 TRIES = 3
@@ -43,7 +43,7 @@ async def fetch(request: Any, context: Context, broker: Broker) -> Any:
     size = sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.far else 0
     await broker.answer_memory.acquire(size)
     try:
-        await _load_all(reads, context, most, broker)
+        await _load_all(reads, context, broker)
         return Held(_response(request, reads), lambda: broker.answer_memory.release(size))
     except BaseException:
         broker.answer_memory.release(size)
@@ -57,8 +57,10 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
     wanted = min(request.min_bytes, most)
     with wakeups.subscribe(partitions) as woken:
         while True:
-            await _plan_all(reads, most, broker)
-            if not partitions or _enough(wanted, reads) or deadline <= clock.now_ms():
+            room = Room(most)
+            await _plan_all(reads, room, broker)
+            enough = room.is_full or _enough(wanted, reads)
+            if not partitions or enough or deadline <= clock.now_ms():
                 return
             if not await _watch_all(reads, broker):
                 try:
@@ -72,11 +74,14 @@ def _enough(wanted: int, reads: list[Read]) -> bool:
     return total >= wanted or any(read.refused for read in reads)
 
 
-async def _plan_all(reads: list[Read], most: int, broker: Broker) -> None:
+async def _plan_all(reads: list[Read], room: Room, broker: Broker) -> None:
+    """Stores on this machine answer at once, so one read is planned after the other, in what room
+    those before it left. Far ones are asked for all reads at the same time: what is too much is
+    left out afterwards."""
     if len(reads) == 1:
-        await reads[0].make_plan(most, broker)
+        await reads[0].make_plan(room, broker)
     else:
-        await asyncio.gather(*(read.make_plan(most, broker) for read in reads))
+        await asyncio.gather(*(read.make_plan(room, broker) for read in reads))
 
 
 async def _watch_all(reads: list[Read], broker: Broker) -> bool:
@@ -92,14 +97,14 @@ async def _watch(partition: Partition, broker: Broker) -> bool:
         return False  # without a watch the wait is only longer
 
 
-async def _load_all(reads: list[Read], context: Context, most: int, broker: Broker) -> None:
+async def _load_all(reads: list[Read], context: Context, broker: Broker) -> None:
     if len(reads) == 1:
-        await _load(reads[0], context, most, broker)
+        await _load(reads[0], context, broker)
     else:
-        await asyncio.gather(*(_load(read, context, most, broker) for read in reads))
+        await asyncio.gather(*(_load(read, context, broker) for read in reads))
 
 
-async def _load(read: Read, context: Context, most: int, broker: Broker) -> None:
+async def _load(read: Read, context: Context, broker: Broker) -> None:
     for _ in range(TRIES):
         if read.plan is None:
             return
@@ -111,7 +116,7 @@ async def _load(read: Read, context: Context, most: int, broker: Broker) -> None
             return
         except Missing:
             # Planned on an object that has been swept since: the log moved on, so plan again.
-            await read.make_plan(most, broker)
+            await read.make_plan(Room(read.plan.size), broker)
         except Unavailable as error:
             read.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
     read.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, "the log keeps moving"))

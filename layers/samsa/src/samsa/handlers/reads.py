@@ -11,6 +11,23 @@ from .configs import Refused
 from .resolve import partition_in, topic_of
 
 
+class Room:
+    """What the reads of one Fetch may take together. Those that come when it is full get nothing
+    this time: clients ask for them first the next time."""
+
+    __slots__ = ("is_full", "left")
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+        self.is_full = False
+
+    def take(self, plan: Plan, asked_for: int) -> None:
+        """A plan that there was no room to make longer fills it, though a little be left."""
+        was_cut = plan.leaves_more and asked_for >= self.left
+        self.left -= plan.size
+        self.is_full = was_cut or (self.left <= 0 and plan.size > 0)
+
+
 class Read:
     """One partition of a Fetch: refused, or planned and then loaded."""
 
@@ -38,12 +55,11 @@ class Read:
     def refuse(self, why: Refused) -> None:
         self.plan, self.pieces, self.refused = None, [], why
 
-    async def make_plan(self, most: int, broker: Broker) -> None:
+    async def make_plan(self, room: Room, broker: Broker) -> None:
         if self.partition is None:
             return
         try:
-            size = min(self.entry.partition_max_bytes, most)
-            self.plan = await broker.log.plan(self.partition, self.entry.fetch_offset, size)
+            self.plan = await self._plan(self.partition, room, broker)
         except OutOfRange as out:
             self.log_start, self.visible_end = out.log_start, out.visible_end
             self.refuse(Refused(ErrorCode.OFFSET_OUT_OF_RANGE, str(out)))
@@ -54,6 +70,14 @@ class Read:
             self.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
         else:
             self.refused = None
+
+    async def _plan(self, partition: Partition, room: Room, broker: Broker) -> Plan:
+        offset, asked_for = self.entry.fetch_offset, self.entry.partition_max_bytes
+        if room.is_full:
+            return await broker.log.outline(partition, offset)
+        plan = await broker.log.plan(partition, offset, min(asked_for, room.left))
+        room.take(plan, asked_for)
+        return plan
 
 
 async def resolve(topic: Any, by_id: bool, broker: Broker) -> list[Read]:

@@ -69,6 +69,9 @@ class Log:
     async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
         return await self.reader.plan(partition, offset, max_bytes)
 
+    async def outline(self, partition: Partition, offset: int) -> Plan:
+        return await self.reader.outline(partition, offset)
+
     async def load(self, ranges: Sequence[Range]) -> list[Piece]:
         return await self.reader.load(ranges)
 

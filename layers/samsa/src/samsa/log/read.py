@@ -43,6 +43,11 @@ class Plan(NamedTuple):
     def size(self) -> int:
         return sum(r.length for r in self.ranges)
 
+    @property
+    def leaves_more(self) -> bool:
+        """Whether the log goes on after it."""
+        return bool(self.ranges) and self.ranges[-1].end_offset < self.visible_end
+
 
 class Reader:
     def __init__(self, stores: Stores, fencer: Fencer) -> None:
@@ -72,15 +77,23 @@ class Reader:
 
     async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
         """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
+        head, known = await self._at(partition, offset)
+        ranges = await self._ranges(partition, offset, head.visible_end, max_bytes, known)
+        return Plan(head.log_start, head.visible_end, ranges)
+
+    async def outline(self, partition: Partition, offset: int) -> Plan:
+        """The same for a reader who gets nothing: where the log begins and ends."""
+        head, _ = await self._at(partition, offset)
+        return Plan(head.log_start, head.visible_end, [])
+
+    async def _at(self, partition: Partition, offset: int) -> tuple[Head, Sequence[Extent]]:
+        """The head, and what is known of the log from `offset` on without looking it up."""
         tail = self._stores.journal.tail(partition, offset) if self._stores.journal else None
         head = tail.head if tail else await self.glance(partition)
-        end = head.visible_end
         # Above the visible end may lie what was acknowledged already, behind a slot that is open.
         if not head.log_start <= offset <= head.next_offset:
-            raise OutOfRange(head.log_start, end)
-        known = tail.extents if tail else ()
-        ranges = await self._ranges(partition, offset, end, max_bytes, known)
-        return Plan(head.log_start, end, ranges)
+            raise OutOfRange(head.log_start, head.visible_end)
+        return head, tail.extents if tail else ()
 
     async def _ranges(
         self,
