@@ -10,8 +10,11 @@ import pytest
 from faults.inside import TurnedClock, a_broker, ask
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
 
+from samsa.handlers.reads import Room
 from samsa.local.folder import FolderObjects
 from samsa.local.sqlite import SqliteLedger
+from samsa.log.extents import Range
+from samsa.log.read import Plan
 from samsa.wire.apis import ApiKey
 
 TOPIC = "shared"
@@ -96,3 +99,15 @@ async def test_a_partition_s_own_limit_does_not_make_an_answer_full(site: Site):
         async with asyncio.timeout(0.1):
             await site.fetch(99 * SIZE, max_bytes=SIZE, min_bytes=4 * SIZE, wait_ms=PARKED_MS)
     assert await site.fetch(99 * SIZE, max_bytes=SIZE, min_bytes=3 * SIZE) == [1, 1, 1]
+
+
+def a_plan(size: int, end_offset: int) -> Plan:
+    return Plan(0, APPENDS, [Range("key", 0, size, end_offset)])
+
+
+def test_an_answer_that_is_full_stays_full_whoever_was_asked_at_the_same_time():
+    """Far stores are asked for all partitions at once: those after one that was cut come too."""
+    room = Room(10)
+    room.take(a_plan(8, APPENDS - 1), asked_for=10)
+    room.take(a_plan(1, APPENDS), asked_for=10)
+    assert room.is_full

@@ -59,7 +59,7 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
         while True:
             room = Room(most)
             await _plan_all(reads, room, broker)
-            enough = room.is_full or _enough(wanted, reads)
+            enough = room.is_full or room.taken >= wanted or any(read.refused for read in reads)
             if not partitions or enough or deadline <= clock.now_ms():
                 return
             if not await _watch_all(reads, broker):
@@ -67,11 +67,6 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
                     await woken.wait(max(0, deadline - clock.now_ms()))
                 except CannotWait:
                     return  # with what there is: whoever parks it knows that it is not enough
-
-
-def _enough(wanted: int, reads: list[Read]) -> bool:
-    total = sum(read.plan.size for read in reads if read.plan)
-    return total >= wanted or any(read.refused for read in reads)
 
 
 async def _plan_all(reads: list[Read], room: Room, broker: Broker) -> None:

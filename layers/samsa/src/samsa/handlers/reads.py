@@ -15,17 +15,25 @@ class Room:
     """What the reads of one Fetch may take together. Those that come when it is full get nothing
     this time: clients ask for them first the next time."""
 
-    __slots__ = ("is_full", "left")
+    __slots__ = ("_most", "is_full", "taken")
 
     def __init__(self, most: int) -> None:
-        self.left = most
+        self._most = most
+        self.taken = 0
         self.is_full = False
 
+    @property
+    def left(self) -> int:
+        return self._most - self.taken
+
     def take(self, plan: Plan, asked_for: int) -> None:
-        """A plan that there was no room to make longer fills it, though a little be left."""
-        was_cut = plan.leaves_more and asked_for >= self.left
-        self.left -= plan.size
-        self.is_full = was_cut or (self.left <= 0 and plan.size > 0)
+        """A plan that there was no room to make longer fills it, though a little be left. Full it
+        stays, whatever comes from those who were asked at the same time."""
+        if plan.leaves_more and asked_for >= self.left:
+            self.is_full = True
+        self.taken += plan.size
+        if self.taken and self.left <= 0:
+            self.is_full = True
 
 
 class Read:

@@ -7,7 +7,7 @@ from samsa.ports import Buffer
 
 IOV_MAX = 1024
 INLINE_BYTES = 256 * 1024
-"""More is written in a thread: handing it over costs about as much as writing this much."""
+"""So much is written in the event loop however slow the disk is: a thread would cost as much."""
 
 
 def write_all_at(fd: int, parts: Sequence[Buffer], position: int) -> None:
