@@ -1,0 +1,1 @@
+"""An exhaustive model of the one-commit protocol and of transactions. See ../README.md."""

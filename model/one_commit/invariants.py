@@ -1,0 +1,94 @@
+"""What must be true of the stores after every step."""
+
+from __future__ import annotations
+
+from one_commit.store import Store, Value
+
+VERDICTS = {"commit": "delivered", "abort": "filtered", None: "hidden"}
+
+
+class Broken(Exception):
+    """An invariant does not hold."""
+
+
+def check(store: Store) -> Store:
+    """The store, with what readers have seen of it by now. Raises Broken."""
+    values = _values(store)
+    _each_record_once_and_in_order(values)
+    for value, base in store.acknowledged:
+        if values.get(base) != value:
+            raise Broken(f"{value} was acknowledged at {base}, which holds {values.get(base)}")
+    _committed_and_nothing_else(store, values)
+    return _seen(store, values)
+
+
+def check_at_rest(store: Store) -> None:
+    """When no process can take a step. Raises Broken."""
+    if store.open is not None:
+        raise Broken("the stable end is stuck")
+    if store.transaction.is_decided:
+        raise Broken("a decided transaction is never finished")
+    decided = dict(store.decided)
+    for value, base in store.acknowledged:
+        committed = value[0] == "transaction" and decided.get(value[1]) == "commit"
+        if committed and base >= store.stable_end:
+            raise Broken(f"{value} was committed and cannot be read")
+
+
+def _values(store: Store) -> dict[int, Value]:
+    values: dict[int, Value] = {}
+    for entry in store.entries:
+        if values.setdefault(entry.base, entry.value) != entry.value:
+            raise Broken(f"offset {entry.base} has two values")
+        if entry.in_object and entry.id not in store.objects:
+            raise Broken(f"offset {entry.base} is in the log, its object {entry.id} is swept")
+    for base in range(store.next):
+        if base not in values:
+            raise Broken(f"offset {base} has no value")
+    return values
+
+
+def _each_record_once_and_in_order(values: dict[int, Value]) -> None:
+    once = [value for value in values.values() if value[0] in ("idempotent", "transaction")]
+    if len(once) != len(set(once)):
+        raise Broken(f"a record is in the log twice: {values}")
+    numbers = [value[1] for _, value in sorted(values.items()) if value[0] == "idempotent"]
+    if numbers != sorted(numbers):
+        raise Broken(f"out of order: {values}")
+
+
+def _seen(store: Store, values: dict[int, Value]) -> Store:
+    read = dict(store.read)
+    for base in range(store.stable_end):
+        if read.setdefault(base, values[base]) != values[base]:
+            raise Broken(f"offset {base} changed")
+    if len(read) == len(store.read):
+        return store
+    return store._replace(read=tuple(sorted(read.items())))
+
+
+def _committed_and_nothing_else(store: Store, values: dict[int, Value]) -> None:
+    """For a consumer that reads committed data from any offset on."""
+    decided = dict(store.decided)
+    for start in range(store.stable_end):
+        for base, verdict in _consume(store, start, values).items():
+            right = VERDICTS[decided.get(values[base][1])]
+            if verdict != right:
+                what = f"{values[base]} at {base} is {verdict}, and should be {right}"
+                raise Broken(f"read from {start}: {what}")
+
+
+def _consume(store: Store, start: int, values: dict[int, Value]) -> dict[int, str]:
+    """What a client does with the list of aborted transactions that comes with a fetch."""
+    end = store.stable_end
+    aborts = sorted(first for marker, first in store.aborted if marker >= start and first < end)
+    aborting, told = False, {}
+    for base in range(start, end):
+        value = values[base]
+        if value[0] == "transaction":
+            if aborts and aborts[0] <= base:
+                aborting, aborts = True, [first for first in aborts if first > base]
+            told[base] = "filtered" if aborting else "delivered"
+        elif value[:2] == ("marker", "abort"):
+            aborting, aborts = False, [first for first in aborts if first > base]
+    return told
