@@ -9,7 +9,7 @@ BUILT := .aws-sam/build/template.yaml
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test soak check format bench bundle deploy clean
+.PHONY: help setup run prepare test soak fuzz check format bench bundle deploy clean
 
 help: ## List what there is to make
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,11 +32,17 @@ setup: $(RUN_STAMP) ## Make .venv with samsa in it
 run: $(RUN_STAMP) ## Start a broker on 127.0.0.1:9092 (ARGS="--port 0" and so on)
 	@exec $(BIN)/samsa up $(ARGS)
 
-test: $(DEV_STAMP) ## Run every test
+prepare: $(DEV_STAMP) ## Fetch and build what tests need beyond PyPI: servers, drivers, tools
+	@$(BIN)/python tests/support/prepare.py
+
+test: prepare ## Run every test
 	$(BIN)/python -m pytest $(ARGS)
 
 soak: $(DEV_STAMP) ## Ten minutes of mixed load, retention, merging, compaction
 	SAMSA_SOAK_SECONDS=$${SAMSA_SOAK_SECONDS:-600} $(BIN)/python -m pytest -s tests/soak $(ARGS)
+
+fuzz: $(DEV_STAMP) ## Mutated frames of every API (SECONDS=600 SEED=7; ARGS="--keep-going")
+	$(BIN)/python tests/fuzz/play.py --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 check: $(DEV_STAMP) ## Format, lint, types, import contracts
 	$(BIN)/ruff format --check .

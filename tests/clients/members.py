@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from clients.adapters.driver import DRIVERS
-from clients.adapters.java import SHORT_LIVED
-from support.builds import built
+from clients.adapters.java import java_command
+from support import needs
+from support.needs import DRIVERS
 from support.tools import require
 
 Place = tuple[int, int]
@@ -90,26 +90,15 @@ def kcat() -> list[str]:
 
 
 def java() -> list[str]:
-    runtime = require("java", "it runs the Java client")
-    maven = require("mvn", "it builds the driver of the Java client")
-    copy = "dependency:copy-dependencies"
-    target = built(DRIVERS / "java", [[maven, "-q", "-B", "compile", copy]]) / "target"
-    return [runtime, *SHORT_LIVED, "-cp", f"{target}/classes:{target}/dependency/*", "Member"]
+    return [*java_command(), "Member"]
 
 
 def go(name: str) -> Callable[[], list[str]]:
-    def command() -> list[str]:
-        compiler = require("go", f"it builds the member of {name}")
-        build = [compiler, "build", "-o", "bin/", "./franz", "./sarama"]
-        return [str(built(DRIVERS / "go_members", [build]) / "bin" / name)]
-
-    return command
+    return lambda: [str(needs.go_members() / name)]
 
 
 def kafkajs() -> list[str]:
-    node, npm = require("node", "it runs KafkaJS"), require("npm", "it fetches KafkaJS")
-    folder = built(DRIVERS / "node", [[npm, "ci", "--no-audit", "--no-fund"]])
-    return [node, str(folder / "member.js")]
+    return ["node", str(needs.kafkajs() / "member.js")]
 
 
 COOPERATIVE = "partition.assignment.strategy=cooperative-sticky"

@@ -6,11 +6,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from support.builds import built
-from support.tools import require
+from support.needs import FRANZ_GO, franz_go_tests
 
-SOURCES = Path(__file__).parent / "sources" / "franz_go"
-PACKAGE = "github.com/twmb/franz-go/pkg/kgo"
 SECONDS = 200
 SETTINGS = {"KGO_TEST_RF": "1", "KGO_TEST_RECORDS": "10000", "KGO_LOG_LEVEL": "none"}
 """As for any one broker, and with fewer records: the half million of the default takes minutes."""
@@ -18,11 +15,6 @@ SETTINGS = {"KGO_TEST_RF": "1", "KGO_TEST_RECORDS": "10000", "KGO_LOG_LEVEL": "n
 VERDICT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+)", re.MULTILINE)
 FUNCTION = re.compile(r"^func (Test\w+)\(t \*testing\.T\) \{$(.*?)^\}$", re.MULTILINE | re.DOTALL)
 DIALS = re.compile(r"\b(newTestClient|testClientOpts|getSeedBrokers|tmpTopic\w*|adm)\(")
-
-
-def program() -> Path:
-    go = require("go", "it builds franz-go's tests")
-    return built(SOURCES, [[go, "test", "-c", "-o", "kgo.test", PACKAGE]]) / "kgo.test"
 
 
 def run(names: Sequence[str], bootstrap: str) -> tuple[dict[str, str], str]:
@@ -33,7 +25,7 @@ def run(names: Sequence[str], bootstrap: str) -> tuple[dict[str, str], str]:
     """
     one_of = f"-test.run=^({'|'.join(names)})$"
     done = subprocess.run(
-        [str(program()), "-test.v", f"-test.timeout={SECONDS}s", one_of],
+        [str(franz_go_tests()), "-test.v", f"-test.timeout={SECONDS}s", one_of],
         env={**os.environ, **SETTINGS, "KGO_SEEDS": bootstrap},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -50,8 +42,8 @@ def run(names: Sequence[str], bootstrap: str) -> tuple[dict[str, str], str]:
 
 def that_dial() -> set[str]:
     """The tests that talk to a broker, as their source says; the others stay in their process."""
-    command = ["go", "list", "-f", "{{.Dir}}", PACKAGE]
-    cwd = program().parent
+    command = ["go", "list", "-f", "{{.Dir}}", FRANZ_GO]
+    cwd = franz_go_tests().parent
     said = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
     files = Path(said.stdout.strip()).glob("*_test.go")
     found = (one for file in files for one in FUNCTION.findall(file.read_text()))

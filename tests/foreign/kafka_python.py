@@ -10,28 +10,20 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from support.builds import built
+from support.needs import kafka_python_tests
 
-SOURCES = Path(__file__).parent / "sources" / "kafka_python"
 TESTS = Path("test") / "integration"
 SECONDS = 200
 VERDICT = re.compile(r"^(PASSED|FAILED|ERROR|XFAIL|XPASS) \S+::(\w+)|^(SKIPPED) (.*)", re.MULTILINE)
 
 
-def folder() -> Path:
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download"]
-    fetch = [*pip, "--no-deps", "--no-binary", ":all:", "-r", "requirements.txt"]
-    unpack = ["tar", "-xzf", "kafka_python-3.0.12.tar.gz", "--strip-components=1"]
-    return built(SOURCES, [fetch, unpack])
-
-
 def files() -> set[str]:
-    return {file.name for file in (folder() / TESTS).glob("test_*.py")}
+    return {file.name for file in (kafka_python_tests() / TESTS).glob("test_*.py")}
 
 
 def run(file: str, but: Iterable[str], bootstrap: str) -> tuple[dict[str, str], str]:
     """The verdict on each test of a file, and all that was printed."""
-    place = folder()
+    place = kafka_python_tests()
     path = f"{TESTS}/{file}"
     done = subprocess.run(
         [

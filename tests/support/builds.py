@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,8 +63,10 @@ def build(sources: Path, commands: Sequence[Command], target: Path) -> None:
     workshop.rename(target)
 
 
-def run(command: Command, folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def run(command: Command, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         said = f"{done.stdout}\n{done.stderr}"[-4000:]
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{said}")

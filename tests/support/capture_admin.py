@@ -1,10 +1,28 @@
 """What clients say when they administer, for the proxy of capture_frames.py."""
 
-from contextlib import closing
+from contextlib import closing, suppress
+from pathlib import Path
 
 from clients.adapters.kafka_python import KafkaPython
 from clients.client import Client, Record
-from kafka import TopicPartition, TopicPartitionReplica
+from clients.kafka_tools import KafkaTools
+from kafka import KafkaAdminClient, TopicPartition, TopicPartitionReplica
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+)
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    KafkaError,
+    NotCoordinatorError,
+)
 from support.waiting import eventually
 
 from samsa.wire.apis import ApiKey
@@ -27,6 +45,21 @@ ADMIN_APIS = frozenset(
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
     }
 )
+
+SECURITY_APIS = frozenset(
+    {
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.DESCRIBE_ACLS,
+        ApiKey.CREATE_ACLS,
+        ApiKey.DELETE_ACLS,
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        ApiKey.LIST_TRANSACTIONS,
+    }
+)
+USER, PASSWORD = "gregor", "metamorphosis"
 
 
 def administer(client: Client, topic: str) -> None:
@@ -58,3 +91,51 @@ def ask_about_replicas(bootstrap: str, topic: str) -> None:
         admin.alter_replica_log_dirs({TopicPartitionReplica(topic, 0, 0): "elsewhere"})
         admin.describe_metadata_quorum()
         admin.list_config_resources()
+
+
+def ask_about_security(bootstrap: str) -> None:
+    """Of a broker that has none: most of it is refused."""
+    may_read = (f"User:{USER}", "*", ACLOperation.READ, ACLPermissionType.ALLOW)
+    topic = (ResourceType.TOPIC, "golden", ACLResourcePatternType.LITERAL)
+    given = ACL(*may_read, ResourcePattern(*topic))
+    wanted = ACLFilter(*may_read, ResourcePatternFilter(*topic))
+    with closing(KafkaPython(bootstrap).admin()) as admin:
+        for ask in (
+            lambda: admin.describe_acls(wanted),
+            lambda: admin.create_acls([given]),
+            lambda: admin.delete_acls([wanted]),
+            lambda: admin.describe_user_scram_credentials([USER]),
+            lambda: admin.list_transactions(),
+        ):
+            with suppress(KafkaError):
+                ask()
+        # Apache Kafka makes its topic of transactions first.
+        assert eventually(lambda: _knows_transactions(admin))
+
+
+def _knows_transactions(admin: KafkaAdminClient) -> bool:
+    try:
+        admin.describe_transactions(["golden"])
+    except (CoordinatorNotAvailableError, NotCoordinatorError, CoordinatorLoadInProgressError):
+        return False
+    except KafkaError:
+        return True
+    return True
+
+
+def ask_about_quotas(bootstrap: str, log: Path) -> None:
+    """By Kafka's own tool, in Java."""
+    with closing(KafkaTools(log.open("w"))) as tools:
+        quotas = ("--describe", "--entity-type", "users", "--entity-name", USER)
+        tools.run("configs", bootstrap, *quotas)
+
+
+def say_who_asks(bootstrap: str) -> None:
+    sasl = {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": USER,
+        "sasl_plain_password": PASSWORD,
+    }
+    with closing(KafkaPython(bootstrap, **sasl).admin()) as admin:
+        admin.describe_cluster()

@@ -23,7 +23,16 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from clients.client import Client, Record
 from clients.legacy import LEGACY
 from clients.registry import ADMINS, MAKERS
-from support.capture_admin import ADMIN_APIS, administer, ask_about_logs, ask_about_replicas
+from support.capture_admin import (
+    ADMIN_APIS,
+    SECURITY_APIS,
+    administer,
+    ask_about_logs,
+    ask_about_quotas,
+    ask_about_replicas,
+    ask_about_security,
+    say_who_asks,
+)
 from support.capture_groups import CLIENTS, GROUP_APIS, ask_about_groups, read_in_groups
 
 from samsa.wire.apis import APIS
@@ -143,6 +152,18 @@ def capture_admins(album: Album, bootstrap: str, logs: Path) -> None:
     ask_about_replicas(bootstrap, "golden-admin-kafka-python")
 
 
+def capture_security(album: Album, bootstrap: str, logs: Path) -> None:
+    album.only, album.client = SECURITY_APIS, "kafka-python"
+    ask_about_security(bootstrap)
+    album.client = "java"
+    ask_about_quotas(bootstrap, logs / "tools")
+
+
+def capture_sasl(album: Album, bootstrap: str) -> None:
+    album.only, album.client = SECURITY_APIS, "kafka-python"
+    say_who_asks(bootstrap)
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("broker", help="host:port of a broker that advertises the proxy's port")
@@ -151,6 +172,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--legacy", action="store_true", help="0.8 clients, requests only")
     parser.add_argument("--admin", action="store_true", help="what administrators say")
     parser.add_argument("--groups", action="store_true", help="what is said in and about groups")
+    parser.add_argument("--security", action="store_true", help="ACLs, quotas, transactions")
+    parser.add_argument("--sasl", action="store_true", help="the broker's port has SASL PLAIN")
     return parser.parse_args()
 
 
@@ -166,6 +189,10 @@ def main() -> None:
         capture_admins(album, bootstrap, logs)
     elif asked.groups:
         capture_groups(album, bootstrap, logs)
+    elif asked.security:
+        capture_security(album, bootstrap, logs)
+    elif asked.sasl:
+        capture_sasl(album, bootstrap)
     else:
         capture_clients(album, bootstrap, logs, asked.legacy)
     album.write(asked.folder)

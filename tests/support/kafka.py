@@ -12,10 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.broker import Broker, stop
-from support.builds import built
-from support.tools import require
+from support.needs import apache_kafka
 
-SOURCES = Path(__file__).parents[1] / "clients" / "drivers" / "kafka"
 START_SECONDS = 60
 PROPERTIES = """\
 process.roles=broker,controller
@@ -34,13 +32,10 @@ group.initial.rebalance.delay.ms=0
 
 def kafka_java(heap: str, *options: str) -> list[str]:
     """The command that runs a class with Kafka and its tools on the path."""
-    java = require("java", "it runs Apache Kafka")
-    maven = require("mvn", "it fetches Apache Kafka")
-    copy = "dependency:copy-dependencies"
-    target = built(SOURCES, [[maven, "-q", "-B", "compile", copy]]) / "target"
+    target = apache_kafka()
     short_lived = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
     path = f"{target}/classes:{target}/dependency/*"
-    return [java, f"-Xmx{heap}", *short_lived, *options, "-cp", path]
+    return ["java", f"-Xmx{heap}", *short_lived, *options, "-cp", path]
 
 
 @contextmanager

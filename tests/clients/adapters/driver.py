@@ -8,12 +8,9 @@ import json
 import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO, Any
 
 from clients.client import Cluster, Record, Start
-
-DRIVERS = Path(__file__).parents[1] / "drivers"
 
 
 class Driver:

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from clients.adapters.driver import DRIVERS, Driver, unpacked
+from clients.adapters.driver import Driver, unpacked
 from clients.client import Record
-from support.builds import built
-from support.tools import require
+from support import needs
 
 
 class KafkaJs(Driver):
@@ -15,7 +14,4 @@ class KafkaJs(Driver):
 
 
 def kafkajs(bootstrap: str, log: Path) -> KafkaJs:
-    node = require("node", "it runs KafkaJS")
-    npm = require("npm", "it fetches KafkaJS")
-    folder = built(DRIVERS / "node", [[npm, "ci", "--no-audit", "--no-fund"]])
-    return KafkaJs([node, str(folder / "driver.js"), bootstrap], log.open("w"))
+    return KafkaJs(["node", str(needs.kafkajs() / "driver.js"), bootstrap], log.open("w"))

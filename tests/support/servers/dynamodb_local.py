@@ -1,14 +1,12 @@
 """DynamoDB Local: Amazon's own emulator, from Maven Central. Unlike moto it keeps updates apart."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from support.builds import cache, locked
+from support import needs
 from support.servers.processes import running
-from support.tools import absent, require
 
 HERE = Path(__file__).parent
 
@@ -16,10 +14,8 @@ HERE = Path(__file__).parent
 @contextmanager
 def dynamodb_local(folder: Path) -> Iterator[str]:
     """Its endpoint."""
-    for tool in ("java", "javac", "mvn"):
-        require(tool, "DynamoDB Local runs on a JDK and comes from Maven Central")
     # The native SQLite that even its in-memory mode uses is found beside the jars.
-    command = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{jars()}/*"]
+    command = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{needs.dynamodb_local()}/*"]
     log = folder / "dynamodb-local.log"
 
     def endpoint() -> str | None:
@@ -28,23 +24,3 @@ def dynamodb_local(folder: Path) -> Iterator[str]:
 
     with running([*command, str(HERE / "LoopbackDynamoDb.java")], log, endpoint) as url:
         yield url
-
-
-def jars() -> Path:
-    target = cache() / "dynamodb-local-2.6.1"
-    with locked(cache() / "dynamodb-local.lock"):
-        if not target.exists():
-            draft = cache() / "dynamodb-local.partial"
-            download(draft)
-            draft.rename(target)
-    return target
-
-
-def download(folder: Path) -> None:
-    pom = HERE / "dynamodb-local.pom.xml"
-    goal = ["dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
-    done = subprocess.run(
-        ["mvn", "-B", "-q", "-f", str(pom), *goal], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        absent("DynamoDB Local", f"Maven could not get it: {done.stdout[-500:]}")
