@@ -12,6 +12,8 @@ from server.talk import versions
 from support.waiting import eventually
 
 from samsa.shim import Away, Refused, dial
+from samsa.shim.listener import Shim
+from samsa.shim.settings import Settings
 
 
 def test_kafka_python_needs_no_other_process(gateway):
@@ -70,4 +72,18 @@ def test_a_client_that_goes_just_before_the_dialer_does_leaves_no_websocket_open
         with Peer((host, int(port))) as peer:
             versions(peer)
         dialer.close()
+    assert eventually(lambda: not gateway.open)
+
+
+def test_a_shim_that_ends_at_any_turn_after_its_client_has_gone_leaves_no_websocket_open(gateway):
+    async def go_and_close(turns: int) -> None:
+        shim = Shim(Settings(gateway.url, sign=False))
+        with await asyncio.to_thread(Peer, await shim.listen("127.0.0.1", 0)) as peer:
+            await asyncio.to_thread(versions, peer)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await shim.close()
+
+    for turns in range(12):
+        asyncio.run(go_and_close(turns))
     assert eventually(lambda: not gateway.open)

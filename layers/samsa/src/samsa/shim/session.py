@@ -112,9 +112,11 @@ class Session:
             left = [reading, answering, *([self._ahead.put] if self._ahead else [])]
             for task in left:
                 task.cancel()
-            await asyncio.gather(*left, return_exceptions=True)
-            self._incoming.close()
-            await self._link.close()
+            try:
+                await asyncio.gather(*left, return_exceptions=True)
+            finally:  # also when the shim ends at this moment, or the WebSocket stays open
+                self._incoming.close()
+                await self._link.close()
 
     async def _answer_all(self) -> None:
         while await self._incoming.some():
@@ -133,18 +135,26 @@ class Session:
             await self._outgoing.frame(answer_to(group[0], kept.frame))
             return
         pace = Pace(self._common.delays)
+        good_at = began
         while True:
             asked_at = self._loop.time()
             try:
                 if await self._asked(group, began):
                     return
-                delay = pace.after(self._loop.time() - asked_at)
+                good_at = self._loop.time()
+                delay = pace.after(good_at - asked_at)
             except (NothingDone, FateUnknown) as error:
-                if isinstance(error, FateUnknown) and not all(map(may_repeat, group)):
-                    raise HangUp(f"its request may have been carried out: {error}") from error
+                self._raise_if_hopeless(group, error, good_at)
                 delay = pace.after_failure()
                 event(log, logging.WARNING, "asking again", why=error, again_in=f"{delay:.1f}s")
             await asyncio.sleep(delay)
+
+    def _raise_if_hopeless(self, group: Group, error: Exception, good_at: float) -> None:
+        """Raises HangUp where asking again may do harm, or has not helped for too long."""
+        if isinstance(error, FateUnknown) and not all(map(may_repeat, group)):
+            raise HangUp(f"its request may have been carried out: {error}") from error
+        if self._loop.time() - good_at > self._common.settings.times.failing:
+            raise HangUp(f"the cluster goes on failing: {error}") from error
 
     async def _asked(self, group: Group, began: float) -> bool:
         """Ask once. True if the client has been answered; False if it is to be asked again."""
