@@ -65,9 +65,10 @@ class Files:
             os.close(self._open.popitem(last=False)[1])
         return fd
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        # Bound early: when the interpreter exits, `os` may be gone before this is.
         for fd in self._open.values():
-            os.close(fd)
+            close(fd)
 
 
 class Far:
