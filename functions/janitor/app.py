@@ -6,16 +6,21 @@ compacted; then doomed topics are buried and expired offsets forgotten. While th
 another round follows, as long as there is time. Any step may be the last: the next round finds what
 is left. One that runs out of time ends, and the next begins with the partition that this one did
 not come to: the ledger remembers which, and since when objects are old.
+
+A step that fails does not stop the others. Once they are done the invocation fails, so that it is
+counted among the function's errors; the log has a line for each step.
 """
 
 import asyncio
 import logging
 import os
+from dataclasses import replace
 from typing import Any
 
 from samsa.handlers.broker import Broker, Rules
 from samsa.handlers.configs import retention_hours
 from samsa.local.wakeups import LocalWakeups
+from samsa.log.merge import Budget
 from samsa.log.stores import Stores
 from samsa.server.upkeep import round_budget, tend
 from samsa.server.urls import open_groups, open_ledger, open_objects
@@ -24,6 +29,12 @@ from samsa.system import SystemClock, fresh_words
 logging.getLogger().setLevel(logging.INFO)
 LOOP = asyncio.new_event_loop()
 ENOUGH_MS = 60_000
+LAST_MS = 15_000
+"""What is left of an invocation when a step that hangs is cancelled."""
+
+
+class UpkeepFailed(Exception):
+    """Some steps failed; all others are done."""
 
 
 async def open_broker() -> Broker:
@@ -37,14 +48,31 @@ async def open_broker() -> Broker:
 
 
 async def round_of(broker: Broker, context: Any) -> None:
-    while await tend(broker, round_budget(lambda: _out_of_time(context), rest_s=0)):
+    failed = broker.log.janitor.failures.failed
+    before = failed.copy()
+    while await tend(broker, _budget(context)):
         pass
     await broker.log.drain()
+    if failed != before:
+        raise UpkeepFailed(f"failed steps: {dict(failed - before)}")
+
+
+def _budget(context: Any) -> Budget:
+    budget = round_budget(lambda: _out_of_time(context), rest_s=0)
+    if context is None:
+        return budget
+    slack_s = (ENOUGH_MS - LAST_MS) / 1000
+    return replace(budget, turn_s=lambda: _left_ms(context) / 1000, slack_s=slack_s)
+
+
+def _left_ms(context: Any) -> int:
+    """What is left for something that is begun now."""
+    return int(context.get_remaining_time_in_millis()) - ENOUGH_MS
 
 
 def _out_of_time(context: Any) -> bool:
     """Whether what is begun now may not be finished: a segment takes seconds to be copied."""
-    return context is not None and context.get_remaining_time_in_millis() < ENOUGH_MS
+    return context is not None and _left_ms(context) < 0
 
 
 BROKER = LOOP.run_until_complete(open_broker())

@@ -100,8 +100,8 @@ class Cluster:
             Settings.of(self.environment), self.clock, lambda: f"w{word}x{next(fresh):x}"
         )
 
-    def client(self, gateway: Gateway | None = None) -> "Client":
-        client = Client(gateway or self.first)
+    def client(self, gateway: Gateway | None = None, principal: str | None = None) -> "Client":
+        client = Client(gateway or self.first, principal)
         assert client.connect()["statusCode"] == 200
         return client
 
@@ -109,8 +109,10 @@ class Cluster:
 class Client:
     """A shim's connection: what it sends, and what it makes of the answers."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, principal: str | None = None) -> None:
         self.gateway = gateway
+        self.principal = principal
+        """The ARN that signs its handshake: what only the event of $connect is sure to say."""
         self.connection_id = f"conn{next(words)}Fv="
         self.seq = 0
 
@@ -122,6 +124,7 @@ class Client:
     def connect(self, **query: str) -> dict[str, Any]:
         event = self.event("connect")
         event["queryStringParameters"] |= {"listen": f"{LISTEN[0]}:{LISTEN[1]}", **query}
+        event["requestContext"]["identity"]["userArn"] = self.principal
         return self.gateway.handle(event)
 
     def disconnect(self) -> dict[str, Any]:

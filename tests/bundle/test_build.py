@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from support.sam import ROOT, sam_environment, sam_folder
+from support.needs import sam
+from support.sam import ROOT, sam_environment
 from support.template import read_template
 
 MB = 1024 * 1024
@@ -38,13 +39,13 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Build:
     tools.mkdir()
     for tool in ("make", "sh", "cp", "rm", "find", "sed"):
         (tools / tool).symlink_to(shutil.which(tool))
-    path = f"{tools}:{sam_folder()}"
+    path = f"{tools}:{sam()}"
     # The Python of this test is there, Docker is not.
     assert shutil.which("docker", path=path) is None
     target = folder / "build"
     done = subprocess.run(
         [
-            "make", "bundle", f"SAM={sam_folder() / 'sam'}", f"BIN={Path(sys.executable).parent}",
+            "make", "bundle", f"SAM={sam() / 'sam'}", f"BIN={Path(sys.executable).parent}",
             f"BUILT={target / 'template.yaml'}",
             f"ARGS=--build-dir {target} --cache-dir {folder / 'cache'}",
         ],

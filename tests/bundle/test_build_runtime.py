@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from bundle.given_gateway import EVENTS, row_of
-from support.builds import environment_with
+from support.needs import lambda_client
 from support.runtime_api import RuntimeApi, runtime_api
 from support.sam import ROOT
 
@@ -21,13 +21,11 @@ from samsa.envelope import Reply, decode
 from samsa.local_api import http_events
 from samsa.wire.apis import APIS, ApiKey
 
-CLIENT = "awslambdaric==4.2.2"
-
 
 @pytest.fixture(scope="session")
 def client() -> Path:
     """A Python that has Lambda's runtime client and nothing else."""
-    return environment_with(CLIENT) / "python"
+    return lambda_client()
 
 
 @pytest.fixture(scope="session")

@@ -179,7 +179,7 @@ def test_an_append_that_a_function_did_not_live_to_finish_leaves_a_log_that_goes
 
     cluster.first._parts.objects.put_if_absent = never  # type: ignore[method-assign]
     frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"lost")))
-    answer = client.say(Request(9, frame), TimeLeft(1_500))
+    answer = client.say(Request(9, frame), TimeLeft(4_500))
     assert isinstance(answer, Error)
     assert (answer.seq, answer.code) == (9, ErrorCode.CLOSE)
     assert write(other, b"after") == 2

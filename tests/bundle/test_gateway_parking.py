@@ -57,6 +57,20 @@ def test_a_fetch_at_the_end_is_parked_with_its_empty_answer(cluster: Cluster, re
     assert set(head_of(cluster).watchers) == {reader.connection_id}
 
 
+def test_a_fetch_that_a_full_head_does_not_take_as_a_watcher_is_asked_again(
+    cluster: Cluster, reader: Client
+):
+    """Nobody would wake it: its empty answer must not be kept."""
+    ledger = cluster.first._parts.ledger
+
+    async def full(partition: Partition, _: str, __: int) -> Head:
+        return await ledger.head(partition)
+
+    ledger.watch = full  # type: ignore[method-assign]
+    parked = park(reader, 0)
+    assert (parked.good_ms, parked.wait_ms) == (0, WAIT_MS)
+
+
 def test_behind_a_slot_whose_writer_is_gone_a_fetch_is_parked_no_longer_than_the_slot_stays_open(
     cluster: Cluster, reader: Client, writer: Client
 ):

@@ -1,5 +1,6 @@
 """The janitor function: a round closes stale slots, applies retention, merges, buries topics."""
 
+import asyncio
 import importlib.util
 import itertools
 import time
@@ -217,3 +218,46 @@ def test_a_round_that_runs_out_of_time_leaves_the_rest_to_the_next(
         reached.append(done())
     assert reached[-1] == 3
     assert max(after - before for before, after in itertools.pairwise(reached)) == 1
+
+
+def test_a_partition_that_fails_is_an_error_of_the_invocation_once_all_others_are_done(
+    janitor: Janitor, monkeypatch: pytest.MonkeyPatch
+):
+    partitions = [Partition(janitor.topic(**{"retention.ms": "1000"}).id, 0) for _ in range(3)]
+    for partition in partitions:
+        janitor.append(partition)
+    real = janitor.broker.log.retainer.retain
+
+    async def retain(partition: Partition, *rest: Any) -> Any:
+        if partition == partitions[1]:
+            raise OverflowError("too large")
+        return await real(partition, *rest)
+
+    monkeypatch.setattr(janitor.broker.log.retainer, "retain", retain)
+    with pytest.raises(Exception, match=r"failed steps: .'retention': 1."):
+        janitor.round()
+    assert [janitor.head(each).log_start for each in partitions] == [1, 0, 1]
+    janitor.round()  # it rests
+
+
+def test_a_store_that_hangs_does_not_take_all_of_an_invocation(
+    janitor: Janitor, monkeypatch: pytest.MonkeyPatch
+):
+    partitions = [Partition(janitor.topic(**{"retention.ms": "1000"}).id, 0) for _ in range(2)]
+    for partition in partitions:
+        janitor.append(partition)
+    real = janitor.broker.log.retainer.retain
+
+    async def retain(partition: Partition, *rest: Any) -> Any:
+        if partition == partitions[0]:
+            await asyncio.Event().wait()
+        return await real(partition, *rest)
+
+    class Short:
+        def get_remaining_time_in_millis(self) -> int:
+            return 60_001
+
+    monkeypatch.setattr(janitor.broker.log.retainer, "retain", retain)
+    monkeypatch.setattr(janitor._app, "LAST_MS", 59_900)
+    janitor.round(Short())
+    assert [janitor.head(each).log_start for each in partitions] == [0, 1]
