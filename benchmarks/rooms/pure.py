@@ -5,7 +5,11 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from samsa.records.batch import validate
+from samsa.records.batch import read_header, validate
+from samsa.records.header import HEADER_SIZE
+from samsa.records.record import Record, build
+from samsa.records.spans import at_once
+from samsa.records.walk import walk
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_request, response_frame
 from samsa.wire.schema import Row
@@ -36,6 +40,25 @@ def cases() -> Iterator[Case]:
         yield Case(
             "records", f"validate and CRC, {NAMES[size]}", partial(validate, data), len(data)
         )
+    yield from _walks()
+
+
+def _walks() -> Iterator[Case]:
+    for size in (100, KB, 10 * KB):
+        for batch_size in (16 * KB, KB * KB):
+            for spread in (0, size // 2):
+                what = f"walk {size} B{' of many lengths' * bool(spread)} in {batch_size // KB} KB"
+                data = _records(size, spread, batch_size // size)
+                yield Case("records", what, partial(_walk, data), len(data))
+
+
+def _records(size: int, spread: int, count: int) -> bytes:
+    lengths = [size + (n * 7919 % (2 * spread) - spread if spread else 0) for n in range(count)]
+    return build(Record(n, 0, None, bytes(length)) for n, length in enumerate(lengths))
+
+
+def _walk(data: bytes) -> Any:
+    return at_once(walk(read_header(data).count, data[HEADER_SIZE:]))
 
 
 def _requests() -> Iterator[Case]:

@@ -92,7 +92,7 @@ async def opened_to_write(
     with named_errors(ledger_url):
         async with opening.opened(ledger_url, objects_url, wakeups, limits) as everything:
             # Consumers that are parked at a broker are told that there is something to read.
-            await wakeups.listen("127.0.0.1" if everything.stores.journal else "0.0.0.0")
+            await wakeups.listen("127.0.0.1")
             log = Log(everything.stores)
             try:
                 yield everything.stores, log

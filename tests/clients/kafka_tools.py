@@ -10,6 +10,8 @@ from typing import IO
 from support.kafka import kafka_java
 
 CLASSES = {
+    "acls": "org.apache.kafka.tools.AclCommand",
+    "features": "org.apache.kafka.tools.FeatureCommand",
     "topics": "org.apache.kafka.tools.TopicCommand",
     "configs": "kafka.admin.ConfigCommand",
     "offsets": "org.apache.kafka.tools.GetOffsetShell",
@@ -26,6 +28,7 @@ CLASSES = {
 NORMAL = (
     (r"127\.0\.0\.1:\d+", "BOOTSTRAP"),
     (r"TopicId: \S+", "TopicId: ID"),
+    (r"Epoch: \d+", "Epoch: N"),
     (r'"timestamp":\d+', '"timestamp":TIME'),
     (r'"avg_throughput":[^,}]+', '"avg_throughput":N'),
     (r'"logDir":"[^"]*"', '"logDir":"DIR"'),

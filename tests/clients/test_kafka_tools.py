@@ -234,7 +234,34 @@ STEPS = [
     does("a group that is not there is not deleted", "groups", "--delete", "--group", "nobody"),
     does("every group is deleted", "groups", "--delete", "--all-groups"),
     looks("no group is left", "groups", "--list"),
+    looks("there is no authorizer", "acls", "--list"),
+    does("no ACL is added", "acls",
+         "--add", "--allow-principal", "User:alice", "--operation", "Read", "--topic", "one"),
+    does("no ACL is removed", "acls", "--remove", "--force",
+         "--allow-principal", "User:alice", "--operation", "Read", "--topic", "one"),
+    *(
+        looks(f"no quotas of {kind}", "configs", "--describe", "--entity-type", kind)
+        for kind in ("users", "clients", "ips")
+    ),
+    looks("no quotas and no credentials of a user", "configs",
+          "--describe", "--entity-type", "users", "--entity-name", "alice"),
+    looks("no group has configs of its own", "configs", "--describe", "--entity-type", "groups"),
+    looks("no client has metrics to send", "configs",
+          "--describe", "--entity-type", "client-metrics"),
+    looks("a group without configs of its own", "configs", "--describe", "--group", "nobody"),
+    looks("all configs of a group", "configs", "--describe", "--group", "nobody", "--all"),
+    does("an unknown config of a group is refused", "configs",
+         "--alter", "--group", "nobody", "--add-config", "nonsense=1"),
+    does("a group's config that was never set is deleted", "configs",
+         "--alter", "--group", "nobody", "--delete-config", "consumer.session.timeout.ms"),
+    looks("no transaction is listed", "transactions", "list"),
+    looks("no transaction is listed by a pattern", "transactions",
+          "list", "--transactional-id-pattern", "a.*"),
+    # Last: Apache Kafka makes its `__transaction_state` for it.
+    looks("a transaction that is not there", "transactions",
+          "describe", "--transactional-id", "nothing"),
 ]  # fmt: skip
+FEATURES = does("features are described", "features", "describe")
 
 
 @dataclass(frozen=True)
@@ -250,7 +277,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Told]]
     with a_kafka(folders[0]) as kafka, samsa_up(folders[1]) as samsa:
         tools = KafkaTools((folders[2] / "log").open("w"))
         brokers = (kafka.bootstrap, samsa.bootstrap)
-        yield {step.name: tell(tools, step, brokers, folders[2]) for step in STEPS}
+        yield {step.name: tell(tools, step, brokers, folders[2]) for step in (*STEPS, FEATURES)}
         tools.close()
 
 
@@ -281,6 +308,13 @@ def test_every_step_has_a_name_of_its_own() -> None:
 def test_samsa_says_what_apache_kafka_says(name: str, story: dict[str, Told]) -> None:
     told = story[name]
     assert told.samsa == told.kafka
+
+
+def test_the_features_that_samsa_has_are_those_of_apache_kafka(story: dict[str, Told]) -> None:
+    told = story[FEATURES.name]
+    assert set(told.samsa.out) < set(told.kafka.out)
+    assert [line.split()[1] for line in told.samsa.out] == ["group.version", "metadata.version"]
+    assert "4.3-IV0" in told.samsa.out[1]
 
 
 def test_the_story_is_not_about_nothing(story: dict[str, Told]) -> None:

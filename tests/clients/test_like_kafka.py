@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from property.wire.served import DIFFERENT, Versions, differences, kafkas
 from server.administer import APPEND, DELETE, SET, SUBTRACT, assignments, change, changes
 from server.peer import Peer
 from server.talk import batch
@@ -22,21 +23,29 @@ from support.broker import Broker, samsa_up
 from support.chain import a_chain
 from support.kafka import a_kafka
 from support.stores import places
+from support.waiting import eventually
 
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.messages import (
     alter_configs,
     alter_partition_reassignments,
     alter_replica_log_dirs,
+    api_versions,
+    create_acls,
     create_partitions,
     create_topics,
+    delete_acls,
     delete_records,
     delete_topics,
+    describe_acls,
+    describe_client_quotas,
     describe_cluster,
     describe_configs,
     describe_producers,
     describe_quorum,
     describe_topic_partitions,
+    describe_transactions,
+    describe_user_scram_credentials,
     elect_leaders,
     fetch,
     find_coordinator,
@@ -44,8 +53,11 @@ from samsa.wire.messages import (
     list_config_resources,
     list_offsets,
     list_partition_reassignments,
+    list_transactions,
     metadata,
     produce,
+    sasl_authenticate,
+    sasl_handshake,
 )
 from samsa.wire.rows import Row
 
@@ -58,7 +70,11 @@ NOT_THE_SAME = {
     "port",
 }
 UNKNOWN_TOPIC = 3
+NO_TRANSACTION = 105
+ANY = 1
+GROUP = 32
 INVALID_TOPIC = 17
+INVALID_REQUEST = 42
 OFFSETS = "__consumer_offsets"
 DEFAULT = 5
 PATIENCE_S = 20
@@ -133,6 +149,8 @@ def comparable(row: Any) -> Any:
             # Where Apache Kafka has no words, or empty ones, ours name the topic.
             kept = [name for name in kept if name != "error_message"]
         return {name: comparable(getattr(row, name)) for name in kept}
+    if isinstance(row, memoryview):
+        return bytes(row)
     if isinstance(row, list):
         # Kafka lists some things as its hash tables have them.
         return sorted((comparable(one) for one in row), key=repr)
@@ -261,6 +279,64 @@ def lists_resources(*types: int) -> Case:
     return Case(f"resources: {types}", ApiKey.LIST_CONFIG_RESOURCES, row, (1,))
 
 
+EVERY_ACL = {
+    "resource_type_filter": ANY,
+    "resource_name_filter": None,
+    "pattern_type_filter": ANY,
+    "principal_filter": None,
+    "host_filter": None,
+    "operation": ANY,
+    "permission_type": ANY,
+}
+
+
+def describes_acls(name: str, kind: int = ANY) -> Case:
+    row = describe_acls.REQUEST(**{**EVERY_ACL, "resource_type_filter": kind})
+    return Case(f"describe acls: {name}", ApiKey.DESCRIBE_ACLS, row, (1, 2, 3))
+
+
+def creates_acls(name: str, *topics: str) -> Case:
+    made = [
+        create_acls.CREATION(
+            resource_type=2,
+            resource_name=topic,
+            principal="User:alice",
+            host="*",
+            operation=3,
+            permission_type=3,
+        )
+        for topic in topics
+    ]
+    row = create_acls.REQUEST(creations=made)
+    return Case(f"create acls: {name}", ApiKey.CREATE_ACLS, row, (1, 2, 3))
+
+
+def deletes_acls(name: str, count: int) -> Case:
+    one = delete_acls.FILTER(**EVERY_ACL)
+    row = delete_acls.REQUEST(filters=[one] * count)
+    return Case(f"delete acls: {name}", ApiKey.DELETE_ACLS, row, (1, 2, 3))
+
+
+def quotas(name: str, *components: tuple[str, int, str | None], strict: bool = False) -> Case:
+    asked = [
+        describe_client_quotas.COMPONENT(entity_type=type_, match_type=kind, match=match)
+        for type_, kind, match in components
+    ]
+    row = describe_client_quotas.REQUEST(components=asked, strict=strict)
+    return Case(f"quotas: {name}", ApiKey.DESCRIBE_CLIENT_QUOTAS, row, (0, 1))
+
+
+def credentials(name: str, *users: str, everyone: bool = False) -> Case:
+    named = [describe_user_scram_credentials.USER(name=user) for user in users]
+    row = describe_user_scram_credentials.REQUEST(users=None if everyone else named)
+    return Case(f"credentials: {name}", ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, row)
+
+
+def transactions(name: str, versions: tuple[int, ...] = (2,), **filters: Any) -> Case:
+    row = list_transactions.REQUEST(**filters)
+    return Case(f"transactions: {name}", ApiKey.LIST_TRANSACTIONS, row, versions)
+
+
 def on_topic(*made: Any, topic: str = "plain", kind: int = 2) -> Any:
     return changes(*made, topic=topic, kind=kind)
 
@@ -372,9 +448,60 @@ CASES = [
     describes("a strange broker", "7", kind=4),
     describes("a broker without a number", "zero", kind=4),
     describes("every broker", "", kind=4),
+    describes("a group without a name", "", kind=GROUP),
+    alters("an unknown config of a group", on_topic(change("x", "7"), topic="g", kind=GROUP)),
+    alters("a group back", on_topic(change("x", None, DELETE), topic="g", kind=GROUP)),
+    alters("nothing of a group", on_topic(topic="g", kind=GROUP)),
+    alters("a group's list", on_topic(change("x", "7", APPEND), topic="g", kind=GROUP)),
+    alters("all groups", on_topic(
+        change("consumer.session.timeout.ms", "50000"), topic="", kind=GROUP)),
+    replaces("a group's by nothing", "g", kind=GROUP),
+    describes_acls("all"),
+    describes_acls("of topics", 2),
+    creates_acls("none"),
+    creates_acls("one", "plain"),
+    creates_acls("two", "plain", "nowhere"),
+    deletes_acls("by no filter", 0),
+    deletes_acls("by two filters", 2),
+    quotas("all"),
+    quotas("exactly none", strict=True),
+    quotas("of a user", ("user", 0, "alice")),
+    quotas("of the default user", ("user", 1, None), strict=True),
+    quotas("of a user at a client", ("user", 2, None), ("client-id", 0, "x")),
+    quotas("of an address", ("ip", 0, "127.0.0.1")),
+    quotas("of an address and a user", ("ip", 2, None), ("user", 2, None)),
+    quotas("of a user twice", ("user", 2, None), ("user", 1, None)),
+    quotas("of something", ("nonsense", 2, None)),
+    quotas("of something without a name", ("", 2, None)),
+    quotas("of a user without a name", ("user", 0, None)),
+    quotas("of the default user with a name", ("user", 1, "alice")),
+    quotas("of any user with a name", ("user", 2, "alice")),
+    quotas("by an unknown match", ("user", 9, None)),
+    credentials("all", everyone=True),
+    credentials("all, by no names"),
+    credentials("of two", "alice", "bob"),
+    credentials("of one twice", "alice", "alice", "bob"),
+    credentials("of nobody", ""),
+    transactions("all", (0, 1, 2)),
+    transactions("in states", (0, 1, 2), state_filters=["Ongoing", "Dead", "ongoing", "Odd"]),
+    transactions("of producers", (0, 1, 2), producer_id_filters=[7]),
+    transactions("long ones", (1, 2), duration_filter=5),
+    transactions("by a pattern", transactional_id_pattern="a.*"),
+    transactions("by a pattern that is none", transactional_id_pattern="("),
+    transactions("by an empty pattern", transactional_id_pattern=""),
+    *(
+        Case(f"describe transactions: {ids}", ApiKey.DESCRIBE_TRANSACTIONS,
+             describe_transactions.REQUEST(transactional_ids=ids))
+        for ids in ([], [""])
+    ),
+    Case("sasl: handshake", ApiKey.SASL_HANDSHAKE,
+         sasl_handshake.REQUEST(mechanism="PLAIN"), (0, 1)),
+    Case("sasl: authenticate", ApiKey.SASL_AUTHENTICATE,
+         sasl_authenticate.REQUEST(auth_bytes=b"x"), (0, 1, 2)),
     *(offsets(f"{at}", at) for at in (-1, -2, -3, -4, -5, -6, 0, 10**13)),
     offsets("no such partition", -1, partition=9),
     offsets("no such topic", -1, topic="nowhere"),
+    offsets("a bad name", -1, topic="a/b"),
     offsets("of the broker's own", -1, topic=OFFSETS),
     deletes("at the start", 0),
     deletes("up to the end", -1),
@@ -517,11 +644,57 @@ def test_the_brokers_defaults_are_apache_kafkas(both: Both) -> None:
         for name, one in samsa.items()
         if one.config_source == DEFAULT and one.value != kafka[name].value
     }
-    # What the Apache Kafka of these tests was told.
-    assert differ == {"group.initial.rebalance.delay.ms": ("3000", "0")}
+    assert differ == {}
     assert {name: one.config_type for name, one in samsa.items()} == {
         name: kafka[name].config_type for name in samsa
     }
+
+
+def test_a_groups_configs_are_apache_kafkas_and_cannot_be_changed(both: Both) -> None:
+    case = describes("a group", "any", kind=GROUP)
+    samsa, kafka = (
+        peer.ask(case.key, 4, case.row).results[0].configs for peer in (both.samsa, both.kafka)
+    )
+    assert all(config.read_only for config in samsa)
+    assert not any(config.read_only for config in kafka)
+    for config in samsa:
+        config.read_only = False
+    assert comparable(samsa) == comparable(kafka)
+    change_one = alters(
+        "one", on_topic(change("consumer.session.timeout.ms", "50000"), topic="any", kind=GROUP)
+    )
+    (refused,) = both.samsa.ask(change_one.key, 1, change_one.row).responses
+    assert refused.error_code == INVALID_REQUEST
+    assert "consumer.session.timeout.ms" in refused.error_message
+
+
+def offered(peer: Peer, version: int) -> tuple[Versions, dict[str, tuple[int, int]], dict]:
+    """Versions by key; features with the levels that are known; and with those that hold."""
+    row = api_versions.REQUEST(client_software_name="test", client_software_version="1")
+    told = peer.ask(ApiKey.API_VERSIONS, version, row)
+    assert (told.error_code, told.zk_migration_ready) == (0, False)
+    assert told.finalized_features_epoch >= (0 if version >= 3 else -1)
+    return (
+        {api.api_key: (api.min_version, api.max_version) for api in told.api_keys},
+        {one.name: (one.min_version, one.max_version) for one in told.supported_features},
+        {one.name: one.max_version_level for one in told.finalized_features},
+    )
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_samsa_offers_what_apache_kafka_does_but_for_what_has_a_reason(
+    version: int, both: Both
+) -> None:
+    samsa, known, finalized = offered(both.samsa, version)
+    kafka, kafka_knows, kafka_finalized = offered(both.kafka, version)
+    assert kafka == kafkas()
+    assert differences(samsa, kafka) == set(DIFFERENT)
+    # No transactions, share groups, streams groups, voters: none of their features.
+    assert known.items() <= kafka_knows.items()
+    assert finalized.items() <= kafka_finalized.items()
+    names = {"metadata.version", "group.version"}
+    assert set(finalized) == (names if version >= 3 else set())
+    assert set(known) == names & set(kafka_knows)
 
 
 def test_the_quorum_has_one_voter_here_and_there(both: Both) -> None:
@@ -549,6 +722,32 @@ def test_nobody_writes_to_the_brokers_own_topic(partition: int, both: Both) -> N
     assert samsa.error_code == (UNKNOWN_TOPIC if partition == 50 else INVALID_TOPIC)
 
 
+@pytest.mark.parametrize("version", [3, 7, 9, 12])
+@pytest.mark.parametrize("topic", ["nowhere", "a/b", ""])
+def test_a_batch_for_a_topic_that_is_not_there_makes_none(
+    topic: str, version: int, both: Both
+) -> None:
+    entry = produce.PARTITION(index=0, records=batch(b"x"))
+    asked = produce.TOPIC(name=topic, partition_data=[entry])
+    row = produce.REQUEST(acks=-1, timeout_ms=5_000, topic_data=[asked])
+    named = [metadata.TOPIC(name=topic)]
+    look = metadata.REQUEST(topics=named, allow_auto_topic_creation=False)
+    for peer in (both.samsa, both.kafka):
+        told = peer.ask(ApiKey.PRODUCE, version, row).responses[0].partition_responses[0]
+        assert (told.error_code, told.base_offset) == (UNKNOWN_TOPIC, -1)
+        assert peer.ask(ApiKey.METADATA, 12, look).topics[0].error_code in (3, INVALID_TOPIC)
+
+
+@pytest.mark.parametrize("topic", ["nowhere", "a/b", ""])
+def test_a_topic_that_is_not_there_is_not_read(topic: str, both: Both) -> None:
+    entry = fetch.PARTITION(partition=0, fetch_offset=0, partition_max_bytes=1_000)
+    asked = fetch.TOPIC(topic=topic, partitions=[entry])
+    row = fetch.REQUEST(max_wait_ms=1, min_bytes=1, max_bytes=1_000, topics=[asked])
+    for peer in (both.samsa, both.kafka):
+        told = peer.ask(ApiKey.FETCH, 12, row).responses[0].partitions[0]
+        assert told.error_code == UNKNOWN_TOPIC
+
+
 def test_the_brokers_own_topic_is_read_as_any_other(both: Both) -> None:
     entry = fetch.PARTITION(partition=0, fetch_offset=0, partition_max_bytes=1_000)
     asked = fetch.TOPIC(topic=OFFSETS, partitions=[entry])
@@ -561,6 +760,20 @@ def test_the_brokers_own_topic_is_read_as_any_other(both: Both) -> None:
     assert (samsa.error_code, samsa.high_watermark) == (0, 0)
     assert not samsa.records
     assert not kafka.records
+
+
+def test_a_transaction_that_is_not_there_is_described_alike(both: Both) -> None:
+    """Last, for Apache Kafka makes its `__transaction_state` now."""
+    look_for = find_coordinator.REQUEST(key_type=1, coordinator_keys=["x"])
+    row = describe_transactions.REQUEST(transactional_ids=["x", "y", "x", ""])
+
+    def describe(peer: Peer) -> Any:
+        peer.ask(ApiKey.FIND_COORDINATOR, 4, look_for)
+        return comparable(peer.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, row))
+
+    samsa = describe(both.samsa)
+    assert eventually(lambda: describe(both.kafka) == samsa, PATIENCE_S), describe(both.kafka)
+    assert {one["error_code"] for one in samsa["transaction_states"]} == {42, NO_TRANSACTION}
 
 
 def plain(code: int, message: str | None) -> tuple[int, str | None]:

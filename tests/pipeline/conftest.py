@@ -8,8 +8,7 @@ from uuid import uuid4
 import pytest
 from pipeline.given import Given
 from pyspark.sql import DataFrame, SparkSession
-from support.connector import connector_jars
-from support.delta import delta_jars
+from support.needs import delta_lake, spark_connector
 from support.stores import BUCKET
 from support.tools import require_module
 
@@ -37,7 +36,9 @@ def spark(aws_environment: None) -> Iterator[SparkSession]:
     from pyspark_samsa.jobs.delta import delta_conf
     from pyspark_samsa.session import local_session
 
-    jars = ",".join(map(str, connector_jars() + delta_jars()))
+    jars = ",".join(
+        str(jar) for need in (spark_connector, delta_lake) for jar in sorted(need().glob("*.jar"))
+    )
     session = local_session("tests", 2, delta_conf({**SMALL, "spark.jars": jars}))
     session.sparkContext.setLogLevel("ERROR")
     yield session

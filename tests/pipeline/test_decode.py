@@ -116,6 +116,11 @@ def test_both_decoders_refuse_the_same_bytes(
 
 @pytest.mark.parametrize("decode", DECODERS.values(), ids=DECODERS)
 class TestEither:
+    def test_a_header_whose_name_is_no_text_is_read_as_java_reads_it(self, decode: Decode):
+        data = build([Record(0, 5, None, b"x", (("name", b"v"),))])
+        found = rows(decode, data.replace(b"name", b"n\xffme"))["headers"].to_pylist()
+        assert found == [[{"key": "n\N{REPLACEMENT CHARACTER}me", "value": b"v"}]]
+
     def test_the_type_of_a_timestamp_is_the_batch_s(self, decode: Decode):
         data = a_batch(b"x", at=5) + build(
             [Record(1, 7, None, b"y")], base_offset=1, attributes=LOG_APPEND_TIME

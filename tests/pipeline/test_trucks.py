@@ -21,7 +21,7 @@ from pipeline.updating_driver import ENDED
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from support.broker import Broker, samsa_up
-from support.delta import delta_jars
+from support.needs import delta_lake
 
 from pyspark_samsa.jobs import plots
 from samsa.cli.main import main
@@ -63,7 +63,7 @@ class World:
     def run(self, form: str) -> str:
         """An update of all tables in this format; what it says at the end."""
         words = ["--spec", self.spec(form), "--out", self.out(form), "--data", self.data]
-        conf = {**CONF, "spark.jars": ",".join(map(str, delta_jars()))}
+        conf = {**CONF, "spark.jars": ",".join(map(str, sorted(delta_lake().glob("*.jar"))))}
         words += ["--format", form, "--cores", 2]
         words += [f"--conf={name}={value}" for name, value in conf.items()]
         talking = self.updating

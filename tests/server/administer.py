@@ -138,11 +138,16 @@ def set_configs(peer: Peer, topic: str, **values: str) -> None:
 
 
 def delete_before(
-    peer: Peer, topic: str, offset: int, partition: int = 0, version: int = 2
+    peer: Peer,
+    topic: str,
+    offset: int,
+    partition: int = 0,
+    version: int = 2,
+    timeout_ms: int = 10_000,
 ) -> tuple[ErrorCode, int]:
     asked = delete_records.PARTITION(partition_index=partition, offset=offset)
     row = delete_records.REQUEST(
-        topics=[delete_records.TOPIC(name=topic, partitions=[asked])], timeout_ms=10_000
+        topics=[delete_records.TOPIC(name=topic, partitions=[asked])], timeout_ms=timeout_ms
     )
     told = peer.ask(ApiKey.DELETE_RECORDS, version, row).topics[0].partitions[0]
     return ErrorCode(told.error_code), told.low_watermark

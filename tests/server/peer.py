@@ -14,9 +14,14 @@ SECONDS = 20.0
 class Peer:
     """One connection. Requests may be pipelined: each is answered in turn by `answer`."""
 
-    def __init__(self, address: tuple[str, int], receive_buffer: int | None = None) -> None:
+    def __init__(
+        self, address: tuple[str, int], receive_buffer: int | None = None, host: str | None = None
+    ) -> None:
+        """`host` is the address that it comes from."""
         self.socket = socket.socket()
         self.socket.settimeout(SECONDS)
+        if host is not None:
+            self.socket.bind((host, 0))
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(address)

@@ -80,6 +80,13 @@ class Samsa:
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
+    def most_resident(self) -> int:
+        """Bytes of memory that were in use at any time."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        found = re.search(r"VmHWM:\s+(\d+) kB", status)
+        assert found
+        return int(found[1]) * 1024
+
     def metrics(self) -> dict[str, float]:
         found = METRICS.search((self.folder / "stdout").read_text())
         assert found, "started without --metrics-port"

@@ -43,9 +43,14 @@ def produce_row(
 
 
 def append(peer: Peer, topic: str, data: bytes | None, version: int = PRODUCE, **more: Any) -> Any:
-    """The answer of the one partition that was written to."""
-    answer = peer.ask(ApiKey.PRODUCE, version, produce_row(topic, data, **more))
-    return answer.responses[0].partition_responses[0]
+    """The answer of the one partition that was written to. As clients do, it asks Metadata for a
+    topic that is not there, which makes it, and then tries again."""
+    row = produce_row(topic, data, **more)
+    answer = peer.ask(ApiKey.PRODUCE, version, row).responses[0].partition_responses[0]
+    if answer.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and topic:
+        describe(peer, topic, create=True)
+        answer = peer.ask(ApiKey.PRODUCE, version, row).responses[0].partition_responses[0]
+    return answer
 
 
 def write(peer: Peer, topic: str, *values: bytes, partition: int = 0, **more: Any) -> int:

@@ -131,10 +131,14 @@ def test_the_broker_has_configs_that_cannot_be_changed(peer: Peer, samsa: Samsa)
 
 
 def test_the_broker_tells_how_it_was_started(tmp_path: Path) -> None:
-    options = ("--default-partitions", "7", "--no-auto-create-topics")
+    options = ("--default-partitions", "7", "--no-auto-create-topics", "--group-max-size", "8")
     with a_samsa(tmp_path, *options) as samsa, samsa.peer() as peer:
         found = {one.name: one for one in configs_of(peer, "0", kind=BROKER).configs}
-    for name, value in (("num.partitions", "7"), ("auto.create.topics.enable", "false")):
+    for name, value in (
+        ("num.partitions", "7"),
+        ("auto.create.topics.enable", "false"),
+        ("group.max.size", "8"),
+    ):
         assert (found[name].value, found[name].config_source) == (value, OF_BROKER)
 
 

@@ -98,6 +98,18 @@ def test_what_is_not_in_the_log_is_out_of_range(
     assert not [line for line in samsa.logged() if "failed" in line]
 
 
+@pytest.mark.parametrize("timeout_ms", [0, -1, 1])
+def test_a_request_without_time_is_answered_as_kafka_does_and_so_is_the_next(
+    timeout_ms: int, samsa: Samsa, peer: Peer, twelve: str
+) -> None:
+    for _ in range(3):
+        out = delete_before(peer, twelve, 99, timeout_ms=timeout_ms)
+        assert out == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
+        assert delete_before(peer, twelve, 4, timeout_ms=timeout_ms) == (ErrorCode.NONE, 4)
+        assert start_of(peer, twelve) == 4
+    assert not [line for line in samsa.logged() if "never retrieved" in line]
+
+
 def test_each_partition_is_answered_on_its_own(peer: Peer, twelve: str) -> None:
     asked = [
         (twelve, [(0, 99), (0, 2), (7, 1)]),

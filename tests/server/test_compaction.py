@@ -68,7 +68,7 @@ def test_records_that_are_none_are_refused_where_they_are_looked_at(
     with samsa.peer() as peer:
         create(peer, new_name, cleanup_policy="compact")
         answer = append(peer, new_name, seal(read_header(good), good[61:-4]))
-        assert ErrorCode(answer.error_code) is ErrorCode.CORRUPT_MESSAGE
+        assert ErrorCode(answer.error_code) is ErrorCode.INVALID_RECORD
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +144,16 @@ def test_compact_and_delete_do_both(tidy: Samsa, new_name: str) -> None:
         append(peer, new_name, keyed((b"a", b"1"), (b"a", b"2")))
         assert eventually(lambda: values(everything(peer, new_name, offset=3)) == [b"2"])
         assert eventually(lambda: start_of(peer, new_name) == 3)
+
+
+def test_a_short_lag_and_a_short_retention_do_not_wait_for_the_next_round(
+    samsa: Samsa, new_name: str
+) -> None:
+    """The broker looks after all partitions every 300 s, and leaves the newest 60 s alone."""
+    with samsa.peer() as peer:
+        create(peer, new_name, cleanup_policy="compact", max_compaction_lag_ms="100")
+        create(peer, f"{new_name}-short", retention_ms="1000")
+        for name in (new_name, f"{new_name}-short"):
+            append(peer, name, keyed((b"a", b"1"), (b"a", b"2"), (b"b", b"3")))
+        assert eventually(lambda: values(everything(peer, new_name)) == [b"2", b"3"], 20)
+        assert eventually(lambda: start_of(peer, f"{new_name}-short") == 3, 20)

@@ -11,7 +11,14 @@ from support.waiting import eventually
 
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import find_coordinator, heartbeat, join_group, leave_group, sync_group
+from samsa.wire.messages import (
+    describe_transactions,
+    find_coordinator,
+    heartbeat,
+    join_group,
+    leave_group,
+    sync_group,
+)
 
 Connect = Callable[[], Peer]
 
@@ -29,18 +36,20 @@ def test_the_coordinator_is_where_the_client_already_is(samsa: Samsa, peer: Peer
         assert [each.key for each in found] == ["family", "other"]
 
 
-@pytest.mark.parametrize(
-    ("key_type", "code"),
-    [
-        (1, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
-        (2, ErrorCode.INVALID_REQUEST),
-        (7, ErrorCode.INVALID_REQUEST),
-    ],
-)
-def test_only_groups_have_a_coordinator(peer: Peer, key_type: int, code: ErrorCode):
+@pytest.mark.parametrize("key_type", [2, 7])
+def test_only_groups_and_transactions_have_a_coordinator(peer: Peer, key_type: int):
     row = find_coordinator.REQUEST(key_type=key_type, coordinator_keys=["x"])
     answer = peer.ask(ApiKey.FIND_COORDINATOR, 6, row).coordinators[0]
-    assert (answer.error_code, answer.node_id) == (code, -1)
+    assert (answer.error_code, answer.node_id) == (ErrorCode.INVALID_REQUEST, -1)
+
+
+def test_who_looks_for_a_transaction_finds_that_there_is_none(peer: Peer):
+    row = find_coordinator.REQUEST(key_type=1, coordinator_keys=["x"])
+    (found,) = peer.ask(ApiKey.FIND_COORDINATOR, 6, row).coordinators
+    assert (found.error_code, found.node_id) == (ErrorCode.NONE, 0)
+    asked = describe_transactions.REQUEST(transactional_ids=["x"])
+    (state,) = peer.ask(ApiKey.DESCRIBE_TRANSACTIONS, 0, asked).transaction_states
+    assert state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
 
 
 def test_from_version_5_on_a_sync_must_name_the_groups_protocol(peer: Peer, new_name: str):

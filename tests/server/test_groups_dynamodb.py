@@ -7,6 +7,12 @@ from server.process import Samsa, a_samsa
 from server.test_groups import *  # noqa: F403
 from server.test_groups_admin import *  # noqa: F403
 from server.test_groups_consumer import *  # noqa: F403
+from server.test_groups_room import (  # noqa: F401
+    test_a_full_group_refuses_newcomers_and_its_members_are_stable,
+    test_a_hundred_and_ten_members_that_subscribe_to_the_same_are_stable,
+    test_assignments_that_do_not_fit_leave_the_group_as_it_is,
+    test_the_broker_refuses,
+)
 from server.test_offsets import *  # noqa: F403
 
 # Those that start their own broker, and so would only repeat themselves.

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -179,16 +180,71 @@ def test_clients_that_only_announce_large_frames_do_not_harm_those_with_small_on
         peer.close()
 
 
+def test_announced_bytes_take_no_memory_from_requests_that_arrive(tmp_path: Path) -> None:
+    """Each of six announces the largest frame, fills the first buffer, and sends a byte more at
+    times: nobody lets them go, and nobody has to."""
+    with a_samsa(tmp_path, "--metrics-port", "0") as samsa, samsa.peer() as peer:
+        slow = [samsa.peer() for _ in range(6)]
+        for one in slow:
+            one.say((100 * MB).to_bytes(4, "big") + b"x" * 100_000)
+        for n in range(10):
+            assert append(peer, "ordinary", batch(b"x" * 900_000)).base_offset == n
+            for one in slow:
+                one.say(b"x")
+        assert ErrorCode(append(peer, "ordinary", batch(b"x" * LARGE)).error_code) is (
+            ErrorCode.MESSAGE_TOO_LARGE
+        )
+        assert samsa.metrics()["samsa_connections"] == 7
+        for one in slow:
+            one.close()
+
+
 def test_clients_that_stall_within_large_frames_make_way_for_those_who_wait(tight: Samsa) -> None:
     stalled = [tight.peer() for _ in range(3)]
     for peer in stalled:
-        peer.say(ANNOUNCED.to_bytes(4, "big") + b"x" * 100_000)
-    time.sleep(0.2)
+        peer.say(ANNOUNCED.to_bytes(4, "big"))
+    senders = [threading.Thread(target=_say_much, args=(peer,), daemon=True) for peer in stalled]
+    for sender in senders:
+        sender.start()
     with tight.peer() as peer:
         assert append(peer, "patient", batch(b"x" * 500_000)).base_offset == 0
+        for _ in range(2):
+            error = append(peer, "patient", batch(b"x" * 40 * MB)).error_code
+            assert ErrorCode(error) is ErrorCode.MESSAGE_TOO_LARGE
     assert "stalled request closed" in "\n".join(tight.logged())
+    let_go = 'samsa_connections_let_go_total{why="stalled request"}'
+    assert tight.metrics()[let_go] >= 1
     for peer in stalled:
         peer.close()
+
+
+def _say_much(peer: Peer) -> None:
+    """More than half of what was announced, if the broker takes it."""
+    with suppress(OSError):
+        peer.say(b"x" * (ANNOUNCED * 2 // 3))
+
+
+def test_a_client_below_the_minimum_rate_is_let_go_and_one_above_it_is_not(
+    tmp_path: Path,
+) -> None:
+    options = ("--min-request-rate", "100", "--slow-grace", "1", "--metrics-port", "0")
+    with a_samsa(tmp_path, *options) as samsa, samsa.peer() as fast, samsa.peer() as slow:
+        create(fast, "t")
+        frame = fast.frame(ApiKey.PRODUCE, 9, produce_row("t", batch(b"x" * 3_000)))
+        slow.say(frame[:1_000])
+        sent = 0
+        while sent < len(frame):
+            fast.say(frame[sent : sent + 100])
+            sent += 100
+            if samsa.metrics()["samsa_connections"] == 2:
+                slow.say(b"x")
+            time.sleep(0.1)
+        assert fast.answer().responses[0].partition_responses[0].base_offset == 0
+        assert slow.is_closed()
+        told = [line for line in samsa.logged() if "slow request closed" in line]
+        assert len(told) == 1
+        assert slow.name in told[0]
+        assert samsa.metrics()['samsa_connections_let_go_total{why="slow request"}'] == 1
 
 
 def test_memory_of_a_connection_that_rests_goes_to_those_who_need_it(tight: Samsa) -> None:

@@ -180,3 +180,9 @@ def test_upkeep_keeps_what_is_young_and_forgets_what_was_to_be_kept_for_a_moment
         commit(peer, "brief", {("letters", 0): 1}, version=2, retention_time_ms=50)
         assert eventually(lambda: committed(peer, "brief") == {})
         assert committed(peer, "young") == {("letters", 0): 1}
+
+
+def test_offsets_that_are_to_be_kept_for_ever_are(connect: Connect, topic: str, new_name: str):
+    peer = connect()
+    commit(peer, new_name, {(topic, 0): 4}, version=2, retention_time_ms=2**63 - 1)
+    assert committed(peer, new_name) == {(topic, 0): 4}

@@ -116,6 +116,31 @@ def test_a_bad_url_is_explained(options: tuple[str, ...], hint: str, tmp_path: P
     assert hint in said
 
 
+NOWHERE = "endpoint=http://127.0.0.1:1"
+MISSING = {
+    "DynamoDB": (("--ledger", f"dynamodb://samsa?{NOWHERE}"), "no DynamoDB answers at http://127"),
+    "S3": (("--objects", f"s3://samsa?{NOWHERE}"), "no S3 answers at http://127.0.0.1:1"),
+    "a scheme": (("--objects", "s3://samsa?endpoint=127.0.0.1:1"), "'127.0.0.1:1' is no URL"),
+}
+
+
+@pytest.mark.parametrize(("options", "hint"), MISSING.values(), ids=MISSING.keys())
+def test_a_store_that_is_missing_is_said_at_start_in_one_line(
+    options: tuple[str, ...], hint: str, tmp_path: Path
+) -> None:
+    status, said = refused("up", "--port", 0, "--data", tmp_path / "data", *options)
+    assert status == 1
+    assert hint in said
+
+
+def test_a_bucket_that_is_missing_is_said_before_a_client_needs_it(
+    tmp_path: Path, versity: str
+) -> None:
+    objects = f"s3://nobodys?endpoint={versity}"
+    status, said = refused("up", "--port", 0, "--data", tmp_path / "data", "--objects", objects)
+    assert (status, "there is no bucket 'nobodys'" in said) == (1, True)
+
+
 def test_a_data_folder_that_is_a_file_is_explained(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("not a folder")
     status, said = refused("up", "--port", 0, "--data", tmp_path / "data")
@@ -190,6 +215,7 @@ def test_json_logs_are_one_object_per_line(tmp_path: Path) -> None:
 def test_the_last_line_says_what_requests_cost(tmp_path: Path) -> None:
     with a_samsa(tmp_path) as running:
         with running.peer() as peer:
+            create(peer, "t")
             for _ in range(4):
                 write(peer, "t", b"x")
         assert running.stop() == 0

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 from support.local_api import Door, a_door, ask, becomes_true, hear
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -30,6 +31,39 @@ async def test_the_return_values_body_is_the_route_response(door: Door):
     async with door.client() as client:
         assert await ask(client, "echo hello") == "hello"
         assert await ask(client, "teapot") == "a teapot"
+
+
+@pytest.mark.parametrize("origin", ["https://elsewhere.example", "null", "http://127.0.0.1:1"])
+async def test_a_page_of_another_site_opens_no_websocket(door: Door, origin: str):
+    with pytest.raises(InvalidStatus) as refused:
+        await door.client(origin=origin)
+    assert refused.value.response.status_code == 403
+    assert door.events("CONNECT") == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "https://elsewhere.example"}, 403),
+        ({"host": "rebound.example:3001"}, 421),
+        ({"host": "127.0.0.1:3001", "origin": "http://rebound.example:3001"}, 403),
+    ],
+)
+@pytest.mark.parametrize("path", ["/topics", "/_local/chaos", "/local/@connections/x"])
+async def test_a_page_of_another_site_is_not_answered(
+    door: Door, path: str, headers: dict[str, str], status: int
+):
+    async with httpx.AsyncClient() as client:
+        answer = await client.post(f"{door.root}{path}", content=b"{}", headers=headers)
+    assert answer.status_code == status
+
+
+async def test_its_own_pages_are_answered(door: Door):
+    async with httpx.AsyncClient() as client:
+        answer = await client.get(f"{door.root}/_local/stats", headers={"origin": door.root})
+    assert answer.status_code == 200
+    async with door.client(origin=door.root) as client:
+        assert await ask(client, "echo hello") == "hello"
 
 
 async def test_without_a_body_nothing_is_sent(door: Door):

@@ -13,17 +13,20 @@ from pathlib import Path
 import pytest
 from support.broker import SAMSA
 from support.local_api import ask
+from support.stores import ACCESS_KEY, SECRET_KEY
 from support.waiting import eventually
 from websockets.asyncio.client import connect
 
 FUNCTIONS = Path(__file__).with_name("functions")
 STORES = ["--ledger", "dynamodb://samsa?endpoint=http://127.0.0.1:1", "--objects", "s3://samsa"]
+"""Which are nowhere: the functions here need none."""
 URL = re.compile(r"ws://127\.0\.0\.1:\d+/\S+")
 
 
 @contextmanager
 def local_api(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    command = [str(SAMSA), "local-api", "--port", "0", *STORES, "--functions", str(FUNCTIONS)]
+    command = [str(SAMSA), "local-api", "--port", "0", *STORES, "--no-check"]
+    command += ["--functions", str(FUNCTIONS)]
     out, log = folder / "stdout", folder / "stderr"
     with out.open("wb") as stdout, log.open("wb") as stderr:
         process = subprocess.Popen(
@@ -98,7 +101,7 @@ def failing(*options: str, **variables: str) -> str:
 def test_a_port_that_is_taken_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        said = failing("--port", port, "--functions", str(FUNCTIONS))
+        said = failing("--port", port, "--no-check", "--functions", str(FUNCTIONS))
     assert f"port {port} on 127.0.0.1 is taken" in said
 
 
@@ -113,3 +116,35 @@ def test_signing_without_credentials_says_what_is_missing():
 
 def test_functions_have_no_stores_on_one_machine():
     assert "is not dynamodb://NAME" in failing("--ledger", "sqlite:///ledger.db")
+
+
+KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+NO_KEYS = {
+    "AWS_CONFIG_FILE": "/dev/null",
+    "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+MISSING = {
+    "DynamoDB": (KEYS, STORES[1], "no DynamoDB answers at http://127.0.0.1:1"),
+    "credentials": (NO_KEYS, STORES[1], "there are no AWS credentials"),
+    "a region": ({**KEYS, **NO_KEYS, "AWS_REGION": ""}, "dynamodb://samsa", "no AWS region"),
+    "a URL": (KEYS, "dynamodb://samsa?endpoint=127.0.0.1:1", "'127.0.0.1:1' is no URL"),
+    "an option": (KEYS, "dynamodb://samsa?endpiont=http://x", "there is no option 'endpiont'"),
+}
+
+
+@pytest.mark.parametrize(("variables", "ledger", "wanted"), MISSING.values(), ids=MISSING.keys())
+def test_what_is_missing_is_said_at_start_in_one_line(
+    variables: dict[str, str], ledger: str, wanted: str
+):
+    said = failing("--port", "0", "--ledger", ledger, **variables)
+    [line] = said.strip().splitlines()
+    assert wanted in line
+
+
+def test_a_bucket_that_is_missing_is_said_at_start(local_dynamodb: str, versity: str):
+    ledger = f"dynamodb://samsa?endpoint={local_dynamodb}"
+    keys = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+    objects = f"s3://nobodys?endpoint={versity}"
+    said = failing("--port", "0", "--ledger", ledger, "--objects", objects, **keys)
+    assert f"there is no bucket 'nobodys' at {versity}. Make it" in said

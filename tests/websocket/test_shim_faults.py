@@ -30,6 +30,7 @@ from support.waiting import eventually
 
 from samsa.shim.settings import Times
 from samsa.wire.apis import ApiKey
+from samsa.wire.messages import metadata
 
 TOPIC = "letters"
 QUICK = Times(first_delay=0.02, longest_delay=0.1)
@@ -166,6 +167,25 @@ def test_a_cluster_that_goes_away_is_waited_for(peer, gateway):
     time.sleep(0.5)
     gateway.come_back()
     assert peer.answer().responses[0].partition_responses[0].base_offset == 1
+
+
+def test_a_client_is_let_go_while_the_cluster_stays_away(connect, gateway):
+    peer = connect(times=Times(away=0.3))
+    create(peer, TOPIC)
+    gateway.go_away()
+    peer.send(ApiKey.METADATA, 9, metadata.REQUEST(topics=None))
+    assert peer.is_closed()
+    gateway.come_back()
+
+
+@pytest.mark.parametrize("fault", [Fault.DIES, Fault.BUSY, Fault.THROTTLED])
+def test_a_client_is_let_go_whose_request_fails_on_and_on(connect, gateway, fault):
+    peer = connect(times=Times(failing=0.3))
+    create(peer, TOPIC)
+    gateway.faults += [fault] * 100
+    peer.send(ApiKey.METADATA, 9, metadata.REQUEST(topics=None))
+    assert peer.is_closed()
+    gateway.faults.clear()
 
 
 def test_a_client_that_is_slow_to_read_holds_up_nobody(dialled, gateway):

@@ -19,6 +19,8 @@ from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
 from samsa.cli.main import parser
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages import api_versions
 
 ADDRESS = re.compile(r"127\.0\.0\.1:(\d+)(?:, |$)", re.MULTILINE)
 NO_KEYS = {"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
@@ -169,6 +171,35 @@ def test_it_starts_while_the_cluster_is_away_and_logs_in_json(tmp_path, gateway)
     lines = [json.loads(line) for line in (tmp_path / "stderr").read_text().splitlines()]
     assert [line["event"] for line in lines[:2]] == ["listening", "cluster away"]
     assert "refused" in lines[1]["why"].lower()
+
+
+def test_without_the_check_it_starts_where_it_would_be_refused(tmp_path, gateway):
+    gateway.refuses = HTTPStatus.FORBIDDEN
+    more = ("--listen", "127.0.0.1:0", "--no-check")
+    with (
+        running(tmp_path, "--url", gateway.url, "--no-sign", *more) as (_, (port,)),
+        Peer(("127.0.0.1", port)) as peer,
+    ):
+        assert not gateway.targets
+        peer.send(ApiKey.API_VERSIONS, 0, api_versions.REQUEST())
+        assert peer.is_closed()
+    assert "it wants a signature" in (tmp_path / "stderr").read_text()
+
+
+@pytest.mark.parametrize(
+    ("status", "word"),
+    [(HTTPStatus.BAD_GATEWAY, "its log says why"), (HTTPStatus.TOO_MANY_REQUESTS, "too many")],
+)
+def test_a_cluster_that_fails_is_said_to_at_start_and_tried_again(tmp_path, gateway, status, word):
+    gateway.refuses = status
+    more = ("--listen", "127.0.0.1:0", "--log-format", "json")
+    with running(tmp_path, "--url", gateway.url, "--no-sign", *more) as (_, (port,)):
+        lines = [json.loads(line) for line in (tmp_path / "stderr").read_text().splitlines()]
+        assert [line["event"] for line in lines] == ["listening", "cluster away"]
+        assert word in lines[1]["why"]
+        gateway.refuses = None
+        with Peer(("127.0.0.1", port)) as peer:
+            create(peer, "letters")
 
 
 def test_help_says_how_to_begin(capsys):

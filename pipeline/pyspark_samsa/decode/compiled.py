@@ -169,6 +169,7 @@ def _text(names: Binaries, total: int) -> pa.Array:
     text = names.array(pa.string(), total)
     try:
         text.validate(full=True)
-    except pa.ArrowInvalid:
-        raise CorruptBatch("a record is cut or garbled") from None
+    except pa.ArrowInvalid:  # a name that is no text is read as Java reads it
+        raw = names.array(pa.binary(), total).to_pylist()
+        return pa.array([name.decode(errors="replace") for name in raw], pa.string())
     return text

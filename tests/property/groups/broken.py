@@ -174,6 +174,11 @@ def deaf(patch):
     patch.setattr(Draft, "hear", lambda self, member_id: None)
 
 
+@instead("let deadlines lie where they are when the clock is set back", "classic")
+def far_deadlines(patch):
+    patch.setattr(STEP, "CLOCK_TOLERANCE_MS", NEVER)
+
+
 @instead("tell a member with changed metadata the old generation", "classic")
 def ignore_changes(patch):
     patch.setitem(classic.TRANSITIONS[Rejoin], State.STABLE, classic_join.tell)
@@ -224,6 +229,11 @@ def endless_patience(patch):
 @instead("never end a consumer's session", "consumer")
 def endless_consumers(patch):
     patch.setattr("samsa.groups.consumer_state.ConsumerMember.expires_ms", NEVER)
+
+
+@instead("let a consumer's deadlines lie when the clock is set back", "consumer")
+def far_consumer_deadlines(patch):
+    patch.setattr(ConsumerDraft, "pull_in", lambda self: None)
 
 
 @instead("compute no targets for a group that lost a member", "consumer")

@@ -65,6 +65,7 @@ class Play:
             self.restart: 1,
             self.lose_patience: 2,
             self.kill_process: 1,
+            self.world.set_back: 1 if self.world.seed % 4 == 3 else 0,
             self.change_topics: 3 if self.kinds == "consumer" else 0,
             self.resubscribe: 1,
             self.turn_stubborn: 1 if self.kinds == "consumer" else 0,
@@ -169,6 +170,8 @@ class Play:
             self.enter()
         self.settle()
         if len(self.clients) > 1:
+            if self.world.seed % 2:
+                self.world.set_back()
             self.crash()
             self.settle()
 
@@ -223,7 +226,7 @@ class Play:
     # What must hold at any time
 
     def check(self) -> None:
-        check_shape(self.world.group, self.world.now, self.world.rebalance_ms)
+        check_shape(self.world.group, self.world.clock, self.world.rebalance_ms)
         owners: dict = {}
         for client in self.clients:
             for which in client.believes():
@@ -240,7 +243,7 @@ class Play:
             member_id, instance_id, generation = client.commits_as()
             if not client.owned or generation < 0:
                 continue
-            if may_commit(group, member_id, instance_id, generation, self.world.now) is None:
+            if may_commit(group, member_id, instance_id, generation, self.world.clock) is None:
                 for which in client.claims():
                     other = allowed.setdefault(which, client)
                     if other is not client:

@@ -1,13 +1,17 @@
 """What must be true of any stored group, whatever happened to it."""
 
-from property.groups.world import SESSION_MS, Violation
+from property.groups.world import SESSION_MS, SETTINGS, Violation
 
 from samsa.groups import ClassicGroup, ConsumerGroup
 from samsa.groups.classic_state import Stage, State
 from samsa.groups.consumer_state import MemberState
+from samsa.groups.step import CLOCK_TOLERANCE_MS
 
 
 def check_shape(group, now: int, rebalance_ms: int) -> None:
+    """Deadlines that were written before the clock was set back stay until somebody looks."""
+    if group is not None:
+        now = max(now + CLOCK_TOLERANCE_MS, group.written_at_ms)
     if isinstance(group, ClassicGroup):
         _check_classic(group, now, rebalance_ms)
     elif isinstance(group, ConsumerGroup):
@@ -19,6 +23,8 @@ def check_shape(group, now: int, rebalance_ms: int) -> None:
 
 def _check_classic(group: ClassicGroup, now: int, rebalance_ms: int) -> None:
     for member_id, member in group.members.items():
+        length = SETTINGS.new_member_join_timeout_ms if member.is_new else SESSION_MS
+        _hold(member.deadline_ms <= now + length, f"the session of {member_id} does not end")
         joins = member.stage is not Stage.JOINING or group.state is State.PREPARING_REBALANCE
         _hold(joins, f"{member_id} joins, and nothing is prepared")
         syncs = member.stage is not Stage.SYNCING or group.state is State.COMPLETING_REBALANCE
@@ -36,6 +42,7 @@ def _check_classic(group: ClassicGroup, now: int, rebalance_ms: int) -> None:
 def _check_consumer(group: ConsumerGroup, now: int, rebalance_ms: int) -> None:
     owners: dict = {}
     for member_id, member in group.members.items():
+        _hold(member.session_ends_ms <= now + SESSION_MS, f"the session of {member_id} lasts")
         for which in member.holds:
             other = owners.setdefault(which, member_id)
             _hold(other == member_id, f"{other} and {member_id} have {which}")

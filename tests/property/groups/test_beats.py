@@ -4,7 +4,7 @@ import pytest
 from property.groups import world
 from property.groups.play import run
 
-from samsa.groups import ClassicGroup, Heartbeat, beaten
+from samsa.groups import ClassicGroup, Heartbeat, beaten, quieted
 
 SCHEDULES = 60
 
@@ -13,10 +13,11 @@ SCHEDULES = 60
 def test_heartbeats_that_need_no_step_say_what_a_step_says(kinds, monkeypatch):
     whole, quick, slow = world.steps, [], []
 
-    def steps(group, requests, now_ms, *rest):
-        done = whole(group, requests, now_ms, *rest)
+    def steps(group, requests, now_ms, settings, hearing):
+        done = whole(group, requests, now_ms, settings, hearing)
         if len(requests) == 1 and isinstance(requests[0], Heartbeat):
-            answer = beaten(group, requests[0], now_ms)
+            known = group and quieted(group, now_ms, settings, hearing)
+            answer = beaten(known, requests[0], now_ms, hearing.hearer)
             changed = done.group is not group
             if answer is not None:
                 assert (changed, done.answers) == (False, [answer])

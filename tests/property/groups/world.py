@@ -14,6 +14,8 @@ from uuid import UUID
 
 from samsa.groups import (
     ClassicGroup,
+    ConsumerHeartbeat,
+    Hearing,
     Heartbeat,
     Join,
     Packer,
@@ -28,6 +30,9 @@ from samsa.groups import (
 )
 
 SESSION_MS = 10_000
+START_MS = 1_000_000_000
+LONGEST_WAIT_MS = 5_000
+"""Between two looks of a parked request."""
 SETTINGS = Settings(
     initial_rebalance_delay_ms=3_000,
     min_session_timeout_ms=6_000,
@@ -47,6 +52,8 @@ class Waiting:
     client: "object"
     ask: "object"
     deadline_ms: int
+    looks_at: int
+    """Whatever the clock says, where that was set back."""
     process: str
     woken: bool = False
     superseded: bool = False
@@ -56,13 +63,17 @@ class Waiting:
 @dataclass
 class World:
     seed: int
-    now: int = 1_000_000
+    now: int = START_MS
     stored: bytes | None = None
     waiting: list[Waiting] = field(default_factory=list)
     processes: list[str] = field(default_factory=lambda: ["p0", "p1", "p2"])
     events: deque = field(default_factory=lambda: deque(maxlen=60))
-    heard: dict[str, int] = field(default_factory=dict)
-    """Members whose heartbeats were not written yet → when."""
+    heard: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Process → members that it heard → when. It forgets all of them when it dies."""
+    lives: dict[str, int] = field(default_factory=dict)
+    """Process → how often it has died."""
+    set_back_by: int = 0
+    """How far the clock of all processes is behind: clients do not look at it."""
     taken: int = 0
     """Steps, so far."""
     calm: bool = False
@@ -83,7 +94,16 @@ class World:
     # Time and tickets
 
     def note(self, what: str) -> None:
-        self.events.append(f"{self.now - 1_000_000:>8} {what}")
+        self.events.append(f"{self.now - START_MS:>8} {what}")
+
+    @property
+    def clock(self) -> int:
+        return self.now - self.set_back_by
+
+    def set_back(self) -> None:
+        by = self.random.choice([2_000, 20_000, 3_600_000])
+        self.set_back_by += by
+        self.note(f"the clock is set back by {by}")
 
     def ticket(self) -> str:
         return f"{self.random.getrandbits(32):08x}"
@@ -110,9 +130,9 @@ class World:
         elif self.crowd is not None:
             self.crowd.append((client, request, process, fate))
         else:
-            answer = self.step(request)
+            answer = self.step(request, process)
             if fate == "twice":
-                second = self.step(request)
+                second = self.step(request, process)
                 # What changed is told once: a repeated heartbeat must not take the first answer.
                 answer = answer if client.kind == "consumer" else second
             self.answer(client, answer, process, fate)
@@ -122,7 +142,7 @@ class World:
         crowd, self.crowd = self.crowd, None
         if crowd:
             self.note(f"together: {[brief(request) for _, request, *_ in crowd]}")
-            answers = self.steps([request for _, request, *_ in crowd])
+            answers = self.steps([request for _, request, *_ in crowd], crowd[0][2])
             wake = self.wake
             for (client, _, process, fate), answer in zip(crowd, answers, strict=True):
                 self.answer(client, answer, process, fate)
@@ -147,35 +167,42 @@ class World:
         if self.late and self.random.random() < 0.1:
             request = self.late.pop(self.random.randrange(len(self.late)))
             self.note(f"late: {brief(request)}")
-            self.step(request)
+            self.step(request, self.processes[0])
 
     def park(self, client, answer: Parked, process: str) -> None:
-        if answer.deadline_ms <= self.now:
+        if answer.deadline_ms <= self.clock:
             raise Violation(f"{client.name} is parked until {answer.deadline_ms}, which is over")
-        if answer.deadline_ms > self.now + 2 * SETTINGS.new_member_join_timeout_ms:
+        if answer.deadline_ms > self.clock + 2 * SETTINGS.new_member_join_timeout_ms:
             raise Violation(f"{client.name} is parked without an end")
-        self.waiting.append(Waiting(client, answer.ask, answer.deadline_ms, process))
+        looks_at = self.now + LONGEST_WAIT_MS
+        self.waiting.append(Waiting(client, answer.ask, answer.deadline_ms, looks_at, process))
 
-    def step(self, request):
-        (answer,) = self.steps([request])
+    def hearing(self, process: str) -> Hearing:
+        """As a process has it that knows its own clock only."""
+        heard = self.heard.setdefault(process, {})
+        for member_id, when in heard.items():
+            heard[member_id] = min(when, self.clock)
+        # In a third of all worlds no process may rely on what it heard, as in a function.
+        return Hearing(f"{process}/{self.lives.get(process, 0)}" if self.seed % 3 else "", heard)
+
+    def step(self, request, process: str):
+        (answer,) = self.steps([request], process)
         return answer
 
-    def steps(self, requests) -> list:
-        before = self.group
+    def steps(self, requests, process: str) -> list:
+        before, hearing = self.group, self.hearing(process)
         self.taken += 1
-        done = steps(before, requests, self.now, SETTINGS, self.heard)
-        if done != steps(self.group, requests, self.now, SETTINGS, self.heard):
+        done = steps(before, requests, self.clock, SETTINGS, hearing)
+        if done != steps(self.group, requests, self.clock, SETTINGS, hearing):
             raise Violation("a step is not a function of what it is given")
         if before is not None and pack(before) != self.stored:
             raise Violation("a step changed the group that it was given")
         if _number(done.group) < _number(before):
             raise Violation("a generation came before the one before it")
-        if done.group is before:
-            for request, answer in zip(requests, done.answers, strict=True):
-                if isinstance(request, Heartbeat) and not answer.error:
-                    self.heard[request.member_id] = self.now
-        else:
-            self.heard.clear()
+        for request, answer in zip(requests, done.answers, strict=True):
+            if isinstance(request, Heartbeat | ConsumerHeartbeat) and not answer.error:
+                self.heard[process][request.member_id] = self.clock
+        if done.group is not before:
             self.stored = pack(done.group)
             if unpack(self.stored) != done.group:
                 raise Violation("what was stored reads differently")
@@ -219,7 +246,7 @@ class World:
     def look_again(self, waiting: Waiting) -> None:
         """Someone woke the process, or the time is up."""
         self.waiting.remove(waiting)
-        self.looked(waiting, self.step(waiting.ask))
+        self.looked(waiting, self.step(waiting.ask, waiting.process))
 
     def looked(self, waiting: Waiting, answer) -> None:
         if isinstance(answer, Parked):
@@ -242,12 +269,15 @@ class World:
             if waiting not in self.waiting:
                 continue
             heard = waiting.woken and (self.calm or self.random.random() < 0.7)
-            if heard or waiting.deadline_ms <= self.now:
+            looks = self.set_back_by and waiting.looks_at <= self.now
+            if heard or waiting.deadline_ms <= self.clock or looks:
                 self.note(f"{waiting.process} looks again for {waiting.client.name}")
                 self.look_again(waiting)
 
     def kill(self, process: str) -> None:
         self.note(f"{process} dies")
+        self.lives[process] = self.lives.get(process, 0) + 1
+        self.heard.pop(process, None)
         for waiting in [each for each in self.waiting if each.process == process]:
             self.waiting.remove(waiting)
             if waiting.client.waits_for(waiting.ask):

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property.records.oracles import ORACLES, Oracle
 from property.records.strategies import PLAIN_RECORDS, RECORDS, examples
+from unit.records.old import from_batches, to_batch
 
 from samsa.records import Codec, Record, build, filler, records, validate
-from samsa.records.legacy import from_batches, is_legacy, to_batch
+from samsa.records.legacy import is_legacy
 
 LEGACY = (Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4)
 

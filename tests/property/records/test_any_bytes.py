@@ -13,13 +13,12 @@ from property.records.strategies import (
     examples,
     mutated,
 )
-from unit.records.old import framed
+from unit.records.old import framed, from_batches
 
 from samsa.records import Codec, build, read_header
 from samsa.records.batch import seal
 from samsa.records.compression import compress
 from samsa.records.header import HEADER_SIZE
-from samsa.records.legacy import from_batches
 
 entries = st.sampled_from(list(ENTRIES))
 often = examples(200)

@@ -9,10 +9,12 @@ from property.records.strategies import (
     TIMES,
     examples,
 )
+from unit.records.old import from_batches, to_batch
 
-from samsa.records import Record, assign, build, first_at_or_after, headers, records, validate
+from samsa.records import Record, assign, build, headers, records, validate
 from samsa.records.compression import compress, decompress
-from samsa.records.legacy import from_batches, to_batch
+from samsa.records.spans import at_once
+from samsa.records.times import first_at_or_after
 from samsa.records.varint import read_varint, varint
 
 LONGS = st.integers(-(2**63), 2**63 - 1)
@@ -73,7 +75,7 @@ def test_a_time_look_up_agrees_with_reading_everything(lists, timestamp):
         log += build(placed, base_offset=len(everything))
         everything += placed
     expected = next(((r.offset, r.timestamp) for r in everything if r.timestamp >= timestamp), None)
-    assert first_at_or_after(log, timestamp) == expected
+    assert at_once(first_at_or_after(log, timestamp)) == expected
 
 
 @examples(60)

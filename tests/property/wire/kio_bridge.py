@@ -57,6 +57,8 @@ def kio_rows(struct, kio_class, version):
 
 def kio_values(field, kio_field, version):
     kafka_type = kio_field.metadata.get("kafka_type")
+    if kafka_type == "datetime_i64" and type(None) not in get_args(kio_field.type):
+        return st.integers(0, 2**41)
     if kafka_type in NARROWED:
         return NARROWED[kafka_type]
     if not isinstance(field.type, Struct):

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from samsa.wire.apis import APIS
-from samsa.wire.schema import BOOLEAN, BYTES, RECORDS, STRING, UUID, Struct
+from samsa.wire.schema import BOOLEAN, BYTES, FLOAT64, RECORDS, STRING, UUID, Struct
 from samsa.wire.types import Fixed
 
 BRIEF = settings(
@@ -47,6 +47,7 @@ def values(type_, version):
     if isinstance(type_, Struct):
         return rows(type_, version)
     known = {BOOLEAN: st.booleans(), UUID: UUIDS, STRING: TEXTS, BYTES: BLOBS, RECORDS: BLOBS}
+    known[FLOAT64] = st.floats(allow_nan=False)
     return known[type_] if type_ in known else integers(type_)
 
 

@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 from botocore.credentials import RefreshableCredentials
+from botocore.session import get_session
 
 from samsa.aws import credentials
 from samsa.aws.credentials import Credentials, endpoint_or, region_or
 from samsa.aws.presign import Presigner
+from samsa.aws.s3_store import open_store
 from samsa.aws.sigv4 import Keys
+from samsa.gateway.function import _connections_url
 from samsa.ports import Misconfigured
+from samsa.shim.signing import region_in
 
 
 @pytest.fixture(autouse=True)
@@ -103,3 +107,27 @@ async def test_a_bucket_has_a_host_of_its_own_where_s3_gives_it_one(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     url = await Presigner(bucket, "pre", endpoint, "eu-west-1").get("log/0")
     assert url.startswith(starts)
+
+
+def regions() -> dict[str, str]:
+    """Every region that botocore knows, and the domain of its endpoints."""
+    tables = get_session().get_component("data_loader").load_data("endpoints")
+    return {name: part["dnsSuffix"] for part in tables["partitions"] for name in part["regions"]}
+
+
+@pytest.mark.parametrize(("region", "domain"), regions().items())
+async def test_every_region_is_reached_under_the_domain_of_its_partition(
+    monkeypatch: pytest.MonkeyPatch, region: str, domain: str
+):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    assert endpoint_or(None, "dynamodb", region) == f"https://dynamodb.{region}.{domain}"
+    assert region_in(f"wss://abc.execute-api.{region}.{domain}/live") == region
+    url = await Presigner("bucket", "", None, region).get("log/x")
+    assert url.startswith(f"https://bucket.s3.{region}.{domain}/log/x?")
+    assert open_store("bucket", "", None, region, 1.0).config["endpoint"] == (
+        f"https://s3.{region}.{domain}"
+    )
+    monkeypatch.setenv("AWS_REGION", region)
+    told = {"domainName": "kafka.example.com", "apiId": "abc", "stage": "live"}
+    assert _connections_url(told) == f"https://abc.execute-api.{region}.{domain}/live"

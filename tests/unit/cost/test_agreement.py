@@ -29,6 +29,7 @@ def test_the_template_has_the_memory_the_alarms_and_the_schedule_that_are_paid_f
     janitor = TEMPLATE["Resources"]["JanitorFunction"]["Properties"]
     assert janitor["MemorySize"] == assumed("janitor_memory_gb") * 1024
     assert len(of_type("AWS::CloudWatch::Alarm")) == assumed("alarms")
+    assert TEMPLATE["Parameters"]["RecoveryDays"]["Default"] == assumed("recovery_days")
     minutes = 60 / assumed("janitor_rounds_per_hour")
     assert TEMPLATE["Parameters"]["JanitorSchedule"]["Default"] == f"rate({minutes:.0f} minutes)"
 

@@ -43,8 +43,10 @@ def test_a_message_a_second_by_hand():
     assert dollars(bill, "S3 storage") == pytest.approx(week_gb * 0.023)
     index_gb = (360 * 350 + SEGMENTS * 4_500) / 2**30
     assert dollars(bill, "DynamoDB storage, recovery") == pytest.approx(index_gb * 0.45)
-    logs_gb = (requests - ROUNDS) * 600 / 2**30
-    assert dollars(bill, "CloudWatch logs, alarms") == pytest.approx(logs_gb * 0.5 + 0.8)
+    # Swept twice, and kept for a week each time.
+    assert dollars(bill, "S3 storage, recovery") == pytest.approx(2 * week_gb * 0.023)
+    # Lambda logs only what is wrong.
+    assert dollars(bill, "CloudWatch logs, alarms") == pytest.approx(0.8)
     assert bill.total == pytest.approx(sum(line.dollars for line in bill.lines))
     assert bill.beyond == []
 

@@ -35,6 +35,7 @@ MEMBER = st.builds(
     ticket=TEXT,
     waiter=TEXT,
     assignment=BYTES,
+    hearer=TEXT,
 )
 CLASSIC = st.builds(
     ClassicGroup,
@@ -50,6 +51,7 @@ CLASSIC = st.builds(
     first_phase_ends_ms=TIME,
     newcomers=st.booleans(),
     due_ms=TIME,
+    written_at_ms=TIME,
 )
 SIDE = st.builds(
     ClassicSide,
@@ -76,6 +78,7 @@ CONSUMER_MEMBER = st.builds(
     session_ends_ms=TIME,
     revoke_by_ms=TIME,
     classic=st.none() | SIDE,
+    hearer=TEXT,
 )
 
 
@@ -91,6 +94,7 @@ def consumer_groups(draw) -> ConsumerGroup:
         {each: target for each, target in targets.items() if target},
         draw(st.dictionaries(TEXT, topic, max_size=3)),
         draw(st.dictionaries(TEXT, st.lists(TEXT, max_size=3).map(tuple), max_size=3)),
+        draw(TIME),
         draw(TIME),
         draw(TIME),
         draw(TIME),

@@ -6,6 +6,7 @@ from unit.groups.given import DELAY, REBALANCE, SESSION, Given
 from samsa.groups import (
     ConsumerHeartbeat,
     GroupError,
+    Hearing,
     Heartbeat,
     LeftMember,
     Parked,
@@ -138,7 +139,7 @@ def test_one_write_prolongs_everyone_who_was_heard():
         given.now += SESSION // 4 - 1
         for member_id in ids[1::-1]:
             beat = Heartbeat(member_id, 1)
-            done = step(given.group, beat, given.now, given.settings, heard)
+            done = step(given.group, beat, given.now, given.settings, Hearing("", heard))
             if done.group is not given.group:
                 given.group, heard = done.group, {}
             else:
@@ -151,7 +152,7 @@ def test_what_was_heard_writes_nothing_by_itself():
     given = Given()
     a, b = given.stable("a", "b")
     beat = Heartbeat(a, 1)
-    heard = {b: given.now + 1, "gone": given.now + 1}
+    heard = Hearing("", {b: given.now + 1, "gone": given.now + 1})
     assert step(given.group, beat, given.now + 2, given.settings, heard).group is given.group
     later = step(given.group, beat, given.now + SESSION // 4, given.settings, heard).group
     assert later.members[b].deadline_ms == given.group.members[b].deadline_ms + 1
@@ -163,7 +164,8 @@ def test_what_was_heard_of_an_instance_before_it_went_away_does_not_keep_its_pla
     given.heartbeat("A", 0, instance_id="i")
     before = given.group.members["A"].session_ends_ms
     away = ConsumerHeartbeat("A", -2, "i")
-    done = step(given.group, away, given.now + 9, given.settings, {"A": given.now + 5})
+    heard = Hearing("", {"A": given.now + 5})
+    done = step(given.group, away, given.now + 9, given.settings, heard)
     assert done.group.members["A"].session_ends_ms == before
 
 

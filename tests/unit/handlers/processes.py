@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from samsa.groups import Beaten, GroupError, Heartbeat, Join, Joined, Settings
 from samsa.handlers.coordinator import Coordinator
@@ -35,7 +36,10 @@ class Site:
         self.opened: list[SqliteGroups] = []
 
     def process(
-        self, kind: type[SqliteGroups] = SqliteGroups, alone: Callable[[], bool] = lambda: False
+        self,
+        kind: type[SqliteGroups] = SqliteGroups,
+        alone: Callable[[], bool] = lambda: False,
+        **changes: Any,
     ) -> Coordinator:
         self.opened.append(kind(self.path, alone=alone))
         stores = Stores(
@@ -46,7 +50,7 @@ class Site:
             lambda: f"n{next(numbers)}",
             Limits(backoff_ms=1),
         )
-        settings = Settings(initial_rebalance_delay_ms=0)
+        settings = Settings(**{"initial_rebalance_delay_ms": 0, **changes})
         return Coordinator(stores, self.opened[-1], settings, KnownTopics(self.ledger.topics))
 
 

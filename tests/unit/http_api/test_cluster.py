@@ -7,8 +7,9 @@ import pytest
 from unit.http_api.given import Api, Site
 
 from samsa import __version__
-from samsa.http_api.guard import OnlyFromHere
+from samsa.http_api.guard import stranger
 from samsa.ports import Unavailable
+from samsa.server.origins import OwnSiteOnly
 
 
 async def silent(*_: Any, **__: Any) -> Any:
@@ -147,10 +148,52 @@ async def test_every_operation_says_how_it_can_be_refused(api: Api):
 )
 async def test_on_loopback_a_strangers_name_is_refused(site: Site, host: str, status: int):
     """A page whose name was made to point here comes with that name."""
-    transport = httpx.ASGITransport(OnlyFromHere(site.app))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-        answer = await client.get("/topics", headers={"host": host})
+    answer = await asked_by(site, {"host": host})
     assert answer.status_code == status
+
+
+async def asked_by(
+    site: Site, headers: dict[str, str], loopback: bool = True, names: tuple[str, ...] = ()
+) -> httpx.Response:
+    app = OwnSiteOnly(site.app, stranger, loopback=loopback, names=names)
+    transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        return await client.get("/topics", headers=headers)
+
+
+@pytest.mark.parametrize(
+    ("host", "status"), [("10.0.0.1:8080", 200), ("Samsa.lan", 200), ("samsa.example", 421)]
+)
+async def test_elsewhere_addresses_and_configured_names_are_known(
+    site: Site, host: str, status: int
+):
+    answer = await asked_by(site, {"host": host}, loopback=False, names=("samsa.lan",))
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://localhost:8080", 200),
+        ("http://localhost", 403),
+        ("http://127.0.0.1:8080", 403),
+        ("https://samsa.example", 403),
+        ("null", 403),
+        ("", 403),
+        ("http://[bad", 403),
+    ],
+)
+async def test_a_page_of_another_origin_is_refused(site: Site, origin: str, status: int):
+    answer = await asked_by(site, {"host": "localhost:8080", "origin": origin})
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
+async def test_a_body_of_a_type_that_any_page_can_send_is_refused(api: Api, kind: str | None):
+    headers = {} if kind is None else {"content-type": kind}
+    answer = await api.client.post("/topics", content=b'{"name": "x"}', headers=headers)
+    assert answer.status_code == 415
+    assert (await api.client.get("/topics/x")).status_code == 404
 
 
 async def test_no_page_of_another_origin_may_read_or_write(api: Api):

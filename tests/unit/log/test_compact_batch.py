@@ -1,8 +1,12 @@
 """What stays of one batch."""
 
+from random import Random
+
 import pytest
 from unit.log.compacting import (
     HOUR,
+    LONGEST,
+    NULL,
     TIME,
     a_sieve,
     all_records,
@@ -10,12 +14,14 @@ from unit.log.compacting import (
     keyed,
     newest_in,
     pairs_in,
+    timed,
 )
 
 from samsa.records import Codec, filler, read_header, validate
 from samsa.records.batch import seal
 from samsa.records.header import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
 from samsa.records.spans import digest
+from samsa.records.varint import varint
 
 NOW = TIME + HOUR
 PRODUCER = {"producer_id": 7, "producer_epoch": 2, "base_sequence": 40}
@@ -186,6 +192,52 @@ def test_a_batch_that_cannot_be_read_replaces_nothing(name):
 def test_a_batch_that_cannot_be_read_stays(name):
     batch = garbled()[name]
     assert cleaned(batch, a_sieve({b"a": 99, b"b": 99})) is batch
+
+
+@pytest.mark.parametrize(
+    ("base", "delta"),
+    [(LONGEST, 1), (LONGEST, LONGEST), (1, LONGEST), (-(2**63), -1), (-(2**63), 0)],
+)
+def test_a_batch_whose_times_do_not_fit_stays_as_it_is(base, delta):
+    batch = timed(base, delta, delta)
+    assert newest_in(batch) == {b"0": 0, b"1": 1}
+    assert cleaned(batch, a_sieve(newest_in(batch) | {b"0": 9})) is batch
+    assert cleaned(batch, a_sieve(newest_in(batch))) is batch
+
+
+@pytest.mark.parametrize("base", [LONGEST, 0, -1])
+def test_a_time_that_just_fits_is_kept(base):
+    batch = timed(base, 0, LONGEST - max(base, 0))
+    kept = cleaned(batch, a_sieve(newest_in(batch) | {b"0": 9}))
+    assert [record.timestamp for record in all_records(kept)] == [LONGEST + min(base, 0)]
+
+
+def test_tombstones_that_are_kept_for_ever_have_the_last_time_there_is():
+    batch = keyed(0, (b"a", None))
+    kept = cleaned(batch, a_sieve(newest_in(batch), tombstones_ms=LONGEST))
+    assert read_header(kept).delete_horizon == LONGEST
+    assert [record.timestamp for record in all_records(kept)] == [TIME]
+
+
+@pytest.mark.parametrize("time", [b"\xff" * 11 + b"\0", b"\xff" * 40 + b"\0"])
+def test_a_time_that_does_not_end_leaves_its_batch_as_it_is(time):
+    body = b"".join((b"\0", time, varint(0), varint(1), b"a", NULL, varint(0)))
+    batch = seal(read_header(keyed(0, (b"a", b"1"))), varint(len(body)) + body)
+    assert cleaned(batch, a_sieve(newest_in(batch))) is batch
+
+
+def test_noise_under_a_right_checksum_is_never_more_than_a_record_error():
+    rng = Random(19)
+    for _ in range(3_000):
+        good = keyed(0, *((b"k%d" % n, None if n % 3 else b"v") for n in range(rng.randint(1, 4))))
+        data = bytearray(good[61:])
+        for _ in range(rng.randint(1, 4)):
+            data[rng.randrange(len(data))] = rng.choice((0, 1, 2, 0x7F, 0x80, 0xFF))
+        header = read_header(good)._replace(base_timestamp=rng.choice((0, TIME, LONGEST)))
+        batch = seal(header, bytes(data[: rng.randint(len(data) // 2, len(data))]))
+        for newest in ({}, newest_in(batch), {b"k0": 99}):
+            kept = cleaned(batch, a_sieve(newest))
+            assert kept is batch or kept is None or read_header(kept).next_offset == header.offsets
 
 
 def test_a_bomb_is_left_where_it_is(monkeypatch):

@@ -1,8 +1,9 @@
 import struct
+from collections.abc import Iterator
 
 import pytest
 from unit.records.bombs import MEGABYTE, bomb
-from unit.records.old import framed, message, sized
+from unit.records.old import framed, from_batches, message, sized, to_batch
 
 from samsa.records import (
     Codec,
@@ -10,9 +11,11 @@ from samsa.records import (
     InvalidRecord,
     Record,
     RecordError,
+    TooLarge,
     UnsupportedCodec,
     build,
     filler,
+    legacy,
     lz4,
     read_header,
     records,
@@ -21,7 +24,8 @@ from samsa.records import (
 from samsa.records.batch import seal
 from samsa.records.compression import compress
 from samsa.records.header import CONTROL, LOG_APPEND_TIME
-from samsa.records.legacy import from_batches, is_legacy, to_batch
+from samsa.records.legacy import Wanted, is_legacy
+from samsa.records.spans import at_once
 
 VALUES = [
     Record(0, 1000, None, b""),
@@ -209,7 +213,57 @@ def test_log_append_time_is_marked_in_magic_1():
 
 
 @pytest.mark.parametrize("magic", [0, 1])
-def test_a_set_is_cut_at_max_bytes_inside_a_message(magic):
+def test_a_set_is_cut_at_max_bytes_inside_a_message_but_not_inside_its_first(magic):
     whole = from_batches(BATCH, magic, 0, None)
+    first = 12 + struct.unpack_from(">i", whole, 8)[0]
     for size in range(len(whole) + 2):
-        assert from_batches(BATCH, magic, 0, size) == whole[:size]
+        assert from_batches(BATCH, magic, 0, size) == whole[: max(size, first)]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_set_that_may_not_be_cut_ends_with_the_last_message_that_fits(magic):
+    whole = from_batches(BATCH, magic, 0, None)
+    ends = [len(from_batches(build(VALUES[:n]), magic, 0)) for n in (1, 2, 3)]
+    for size in range(len(whole) + 2):
+        most = max([end for end in ends if end <= size], default=ends[0])
+        assert from_batches(BATCH, magic, 0, size, cut=False) == whole[:most]
+
+
+def tiny(count: int, codec: Codec) -> bytes:
+    return build((Record(n, 0, None, b"") for n in range(count)), codec=codec)
+
+
+def test_only_as_much_is_converted_as_the_set_may_hold(monkeypatch: pytest.MonkeyPatch):
+    made: list[int] = []
+    original = legacy._message
+
+    def counted(record: Record, magic: int, attributes: int) -> bytes:
+        made.append(record.offset)
+        return original(record, magic, attributes)
+
+    monkeypatch.setattr(legacy, "_message", counted)
+    bombs = [tiny(20_000, Codec.ZSTD)] * 10
+    found = at_once(legacy.from_batches(bombs, Wanted(1, 15_000, 1_000, False), 1 << 20))
+    assert len(found) == 986
+    assert made == list(range(15_000, 15_030))
+
+
+def test_a_batch_behind_a_full_set_is_not_even_looked_at():
+    def stored() -> Iterator[bytes]:
+        yield tiny(100, Codec.ZSTD)
+        raise AssertionError("the set is full")
+
+    assert len(at_once(legacy.from_batches(stored(), Wanted(1, 0, 1_000, False), 1 << 20))) == 986
+
+
+def test_messages_that_make_too_large_a_batch_are_given_up_when_it_is_too_large():
+    inner = b"".join(message(1, b"") for _ in range(20_000))
+    packed = wrapper(1, Codec.GZIP, inner)
+    assert len(to_batch(packed, most=200_000)) < 200_000
+    with pytest.raises(TooLarge):
+        to_batch(packed, most=100_000)
+
+
+def test_a_wrapper_is_not_unpacked_to_more_than_its_batch_could_hold():
+    with pytest.raises(TooLarge, match="unpack"):
+        to_batch(message(1, bomb(Codec.GZIP, 64), attributes=Codec.GZIP), most=100_000)

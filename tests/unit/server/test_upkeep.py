@@ -18,7 +18,8 @@ from samsa.log.stores import Limits
 from samsa.ports import Partition, Topic
 from samsa.records import read_header
 from samsa.server import upkeep
-from samsa.server.upkeep import figures, tend, tend_for_ever
+from samsa.server.scheduling import tend_for_ever
+from samsa.server.upkeep import figures, tend
 
 OLD = 60_000
 OTHER = Partition(UUID(int=2), 0)

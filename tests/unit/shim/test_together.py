@@ -3,7 +3,8 @@
 import pytest
 
 from samsa.envelope import LARGEST_INLINE, apart
-from samsa.shim.together import LARGEST_UPLOAD, MOST, company, parts, size_of
+from samsa.envelope import MOST_TOGETHER as MOST
+from samsa.shim.together import LARGEST_UPLOAD, company, parts, size_of
 from samsa.wire.apis import ApiKey
 
 MB = 1_000_000

@@ -18,10 +18,6 @@ def test_every_api_carries_its_own_messages():
         assert api.response.name == f"{api.name}Response"
 
 
-def test_every_api_starts_at_version_0():
-    assert all(api.versions.start == 0 for api in APIS.values())
-
-
 def test_error_codes_have_no_gaps():
     assert [code.value for code in ErrorCode] == list(range(-1, len(ErrorCode) - 1))
     assert ErrorCode.NONE == 0

@@ -4,6 +4,10 @@ Most requests are answered without waiting for anything: what they need is in me
 system call away. A task for each would cost about as much as the work itself, and a turn of the
 event loop. So a coroutine is run here up to its first wait, and only what is left of it goes to a
 task. (Python 3.12 has eager tasks for this; ours also let a task that exists take over.)
+
+While a coroutine is begun, its `Rest` is the current task. So a timeout that the coroutine enters
+cancels the rest of this coroutine, and never the task that will await the rest: that one may be at
+something else when the time is up.
 """
 
 import asyncio
@@ -12,50 +16,99 @@ from typing import Any
 
 
 class Rest:
-    """What is left of a coroutine that was begun. It has to be awaited, in a task."""
+    """What is left of a coroutine that was begun. It has to be awaited, in a task.
 
-    __slots__ = ("_coroutine", "_error", "_waits_for")
+    Until then it counts cancellations, as a task does. The task that awaits it takes them over, and
+    they are raised in the coroutine's first wait.
+    """
 
-    def __init__(self, coroutine: Coroutine[Any, Any, None], waits_for: Any) -> None:
+    __slots__ = ("_coroutine", "_ended", "_pending", "_task", "_waits_for")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None]) -> None:
         self._coroutine = coroutine
-        self._waits_for = waits_for
-        self._error: BaseException | None = None
+        self._waits_for: Any = None
+        self._task: asyncio.Task[Any] | None = None
+        self._pending = 0
+        self._ended = False
+
+    def start(self) -> "Rest | None":
+        try:
+            self._waits_for = self._coroutine.send(None)
+        except StopIteration:
+            return None
+        return self
 
     def __await__(self) -> Generator[Any, None, None]:
-        waits_for, thrown = self._waits_for, self._error
+        self._task = asyncio.current_task()
+        self._hand_over()
+        thrown: BaseException | None = None
         try:
             while True:
                 if thrown is not None:
-                    waits_for = self._coroutine.throw(thrown)
+                    self._waits_for = self._coroutine.throw(thrown)
                 try:
-                    yield waits_for
+                    yield self._waits_for
                 except BaseException as error:
                     thrown = error
                 else:
                     thrown = None
-                    waits_for = self._coroutine.send(None)
+                    self._waits_for = self._coroutine.send(None)
         except StopIteration:
             return
+        finally:
+            self._ended = True
 
-    def cancel(self) -> None:
-        """Whoever awaits it cancels it so."""
-        self._error = asyncio.CancelledError()
+    def _hand_over(self) -> None:
+        assert self._task is not None
+        pending, self._pending = self._pending, 0
+        for _ in range(pending):
+            self._task.cancel()
+
+    # What a timeout asks of its task
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Raise CancelledError in the coroutine. False if it has ended: nothing is cancelled."""
+        if self._ended:
+            return False
+        if self._task is not None:
+            return self._task.cancel(msg)
+        self._pending += 1
+        return True
+
+    def cancelling(self) -> int:
+        return self._pending + (self._task.cancelling() if self._task is not None else 0)
+
+    def uncancel(self) -> int:
+        if self._pending:
+            self._pending -= 1
+        elif self._task is not None:
+            self._task.uncancel()
+        return self.cancelling()
 
 
-def begin(
-    coroutine: Coroutine[Any, Any, None], task: "asyncio.Task[Any] | None" = None
-) -> Rest | None:
+def begin(coroutine: Coroutine[Any, Any, None]) -> Rest | None:
     """Run a coroutine up to its first wait. None if it ended without one.
 
-    Raises what the coroutine raises. `task` is who will do that, for a coroutine
-    that asks for its task: a timeout does, to cancel it.
+    Raises what the coroutine raises.
     """
-    if task is not None:
-        asyncio._enter_task(task.get_loop(), task)
+    rest: Any = Rest(coroutine)
+    loop = asyncio.get_running_loop()
     try:
-        return Rest(coroutine, coroutine.send(None))
-    except StopIteration:
-        return None
+        asyncio._enter_task(loop, rest)
+    except RuntimeError:  # a task runs already, and has to be the current one again afterwards
+        return _begin_within(rest, loop)
+    try:
+        return rest.start()  # type: ignore[no-any-return]
     finally:
-        if task is not None:
-            asyncio._leave_task(task.get_loop(), task)
+        asyncio._leave_task(loop, rest)
+
+
+def _begin_within(rest: Any, loop: asyncio.AbstractEventLoop) -> Rest | None:
+    current: Any = asyncio.current_task(loop)
+    asyncio._leave_task(loop, current)
+    asyncio._enter_task(loop, rest)
+    try:
+        return rest.start()  # type: ignore[no-any-return]
+    finally:
+        asyncio._leave_task(loop, rest)
+        asyncio._enter_task(loop, current)

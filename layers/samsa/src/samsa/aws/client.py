@@ -39,7 +39,7 @@ class DynamoClient:
     def __init__(
         self, endpoint: str | None, region: str | None, connections: int, patience: Patience
     ) -> None:
-        region = region_or(region)
+        region = region_or(region, endpoint)
         self._http = Http(endpoint_or(endpoint, "dynamodb", region), connections, patience)
         self._signer = Signer("dynamodb", region)
         self._credentials = Credentials()

@@ -9,11 +9,23 @@ import asyncio
 import os
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 from samsa.aws.sigv4 import Keys
 from samsa.ports import Misconfigured, Unavailable
 
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+ANY_REGION = "us-east-1"
+"""What signatures of a local store are made for."""
+DOMAINS = {
+    "cn-": "amazonaws.com.cn",
+    "us-iso-": "c2s.ic.gov",
+    "us-isob-": "sc2s.sgov.gov",
+    "eu-isoe-": "cloud.adc-e.uk",
+    "us-isof-": "csp.hci.ic.gov",
+    "eusc-": "amazonaws.eu",
+}
+"""By how a region's name begins; all others are amazonaws.com, GovCloud's among them."""
 
 
 def stamp() -> str:
@@ -68,10 +80,10 @@ def _frozen(provider: Any) -> Keys:
     return Keys(keys.access_key, keys.secret_key, keys.token or "")
 
 
-def region_or(given: str | None) -> str:
-    """Raises Misconfigured: no region is known."""
+def region_or(given: str | None, endpoint: str | None = None) -> str:
+    """With an endpoint of one's own any will do. Raises Misconfigured: no region is known."""
     found = given or next((os.environ[name] for name in REGIONS if os.environ.get(name)), None)
-    found = found or _region_of_profile()
+    found = found or _region_of_profile() or (endpoint and ANY_REGION)
     if not found:
         raise Misconfigured("no AWS region is known; give region=… or set AWS_REGION")
     return found
@@ -87,8 +99,24 @@ def _region_of_profile() -> str | None:
 
 
 def endpoint_or(given: str | None, service: str, region: str) -> str:
+    """Raises Misconfigured: it is no URL."""
     named = os.environ.get(f"AWS_ENDPOINT_URL_{service.upper()}")
     if found := given or named or os.environ.get("AWS_ENDPOINT_URL"):
+        raise_if_no_url(found)
         return found
-    domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    return f"https://{service}.{region}.{domain}"
+    return f"https://{service}.{region}.{domain_of(region)}"
+
+
+def raise_if_no_url(endpoint: str) -> None:
+    try:
+        parts = urlsplit(endpoint)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise Misconfigured(f"the endpoint {endpoint!r} is no URL; one is http://127.0.0.1:8000")
+
+
+def domain_of(region: str) -> str:
+    """Of AWS's endpoints: China has its own, and so have the isolated partitions."""
+    return next((d for begin, d in DOMAINS.items() if region.startswith(begin)), "amazonaws.com")

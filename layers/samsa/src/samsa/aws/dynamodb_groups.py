@@ -14,7 +14,7 @@ with the first offsets of a chunk, in the same transaction.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from samsa.aws.calls import TableCalls, counted
@@ -36,11 +36,27 @@ from samsa.aws.group_items import (
 from samsa.aws.items import Item, key_of
 from samsa.aws.table import TRANSACTION
 from samsa.ports import GroupItem, Offsets
+from samsa.ports.bounds import TRANSACTION_BYTES
 
 NO_MEMBER = -1
 AT_ONCE = 16
 Update: TypeAlias = tuple[Item, Expression]
 """A key, and what to do to the item under it."""
+
+
+def _transactions(writes: list[Item]) -> Iterator[list[Item]]:
+    """As many writes in each as DynamoDB takes."""
+    some: list[Item] = []
+    left = TRANSACTION_BYTES
+    for write in writes:
+        size = len(str(write).encode())
+        if some and (len(some) == TRANSACTION or size > left):
+            yield some
+            some, left = [], TRANSACTION_BYTES
+        some.append(write)
+        left -= size
+    if some:
+        yield some
 
 
 class DynamoGroups(TableCalls):
@@ -126,8 +142,8 @@ class DynamoGroups(TableCalls):
         if len(writes) == 1:
             await self.table.send("update_item", **writes[0]["Update"])
             return
-        for start in range(0, len(writes), TRANSACTION):
-            await self.table.transact(writes[start : start + TRANSACTION])
+        for some in _transactions(writes):
+            await self.table.transact(some)
 
     async def _offset_items(self, group_id: str, **parameters: str) -> list[Item]:
         return await self.table.items(group_pk(group_id), "O#", "O$", **parameters)

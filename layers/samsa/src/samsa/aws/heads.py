@@ -6,7 +6,8 @@ from itertools import islice
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.items import Item, head_key, number
-from samsa.ports import Confirmed, Extent, Head, Partition, UnknownPartition
+from samsa.ports import Confirmed, Extent, Head, Partition, Unavailable, UnknownPartition
+from samsa.ports.bounds import MOST_OPEN_SLOTS, MOST_WATCHERS
 
 STALE_WATCHER_MS = 300_000
 """More than the longest wish: nobody is dropped who has time left, however long the new one's."""
@@ -50,10 +51,12 @@ class HeadCalls(TableCalls):
         head, _ = await self._update(
             partition,
             "SET inflight.#token = next_offset, next_offset = next_offset + :count",
-            "attribute_not_exists(inflight.#token)",
+            "attribute_not_exists(inflight.#token) AND size(inflight) < :most",
             {"#token": token},
-            {":count": number(count)},
+            {":count": number(count), ":most": number(MOST_OPEN_SLOTS)},
         )
+        if token not in head.inflight:
+            raise Unavailable(f"{partition}: {len(head.inflight)} appends are under way")
         return head
 
     @counted
@@ -90,9 +93,9 @@ class HeadCalls(TableCalls):
         head, _ = await self._update(
             partition,
             "SET watchers.#watcher = :expires",
-            "attribute_exists(watchers)",
+            "(size(watchers) < :most OR attribute_exists(watchers.#watcher))",
             {"#watcher": watcher},
-            {":expires": number(expires_at)},
+            {":expires": number(expires_at), ":most": number(MOST_WATCHERS)},
         )
         stale = {w: t for w, t in head.watchers.items() if t < expires_at - STALE_WATCHER_MS}
         some = dict(islice(stale.items(), FORGOTTEN_AT_ONCE))

@@ -73,6 +73,7 @@ class Connection(asyncio.Protocol):
             self._waiting.set_result(self._answer)
         else:
             self._waiting.set_exception(error)
+            self._waiting.exception()  # its caller may have been timed out at the same time
 
     @property
     def quiet(self) -> bool:

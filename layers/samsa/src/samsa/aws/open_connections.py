@@ -2,7 +2,8 @@
 
 | pk     | sk         | what                                                                   |
 |--------|------------|------------------------------------------------------------------------|
-| C#{id} | CONNECTION | where its client reached the shim and comes from; what it has watched  |
+| C#{id} | CONNECTION | where its client reached the shim and comes from; the IAM principal that |
+|        |            | signed its handshake; what it has watched                              |
 
 An item expires a while after API Gateway has ended its connection in any case: that somebody left
 is not always said.
@@ -17,6 +18,7 @@ from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.items import Item, key, number, string
 from samsa.ports import Partition
+from samsa.ports.bounds import MOST_WATCHED
 
 LIFE_S = 2 * 3600 + 900
 
@@ -25,6 +27,8 @@ class OpenConnection(NamedTuple):
     host: str
     port: int
     client: str
+    principal: str = ""
+    """The ARN that signed the handshake; empty where no signature is asked for."""
 
 
 class OpenConnections(TableCalls):
@@ -37,6 +41,7 @@ class OpenConnections(TableCalls):
             "host": string(connection.host),
             "port": number(connection.port),
             "client": string(connection.client),
+            "principal": string(connection.principal),
             "expires": number(now_ms // 1000 + LIFE_S),
         }
         await self.table.call("put_item", Item=item)
@@ -46,19 +51,29 @@ class OpenConnections(TableCalls):
         item = await self.table.get(_key(connection_id))
         if item is None:
             return None
-        return OpenConnection(item["host"]["S"], int(item["port"]["N"]), item["client"]["S"])
+        return OpenConnection(
+            item["host"]["S"],
+            int(item["port"]["N"]),
+            item["client"]["S"],
+            item.get("principal", {}).get("S", ""),  # older items have none
+        )
 
     @counted
     async def watches(self, connection_id: str, partitions: Iterable[Partition]) -> None:
-        """Remember where to remove it. Not for one that has left: it would stay for ever."""
-        names = sorted(map(str, partitions))
+        """Remember where to remove it. Not for one that has left: it would stay for ever. What is
+        too much for an item is not remembered: such a watch expires by itself."""
+        names = sorted(map(str, partitions))[:MOST_WATCHED]
         with suppress(ConditionFailed):
             await self.table.call(
                 "update_item",
                 Key=_key(connection_id),
                 UpdateExpression="ADD watched :partitions",
-                ConditionExpression="attribute_exists(pk)",
-                ExpressionAttributeValues={":partitions": {"SS": names}},
+                ConditionExpression="attribute_exists(pk) AND "
+                "(attribute_not_exists(watched) OR size(watched) < :most)",
+                ExpressionAttributeValues={
+                    ":partitions": {"SS": names},
+                    ":most": number(MOST_WATCHED),
+                },
             )
 
     @counted

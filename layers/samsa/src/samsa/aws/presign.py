@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-from samsa.aws.credentials import Credentials, endpoint_or, region_or, stamp
+from samsa.aws.credentials import Credentials, domain_of, endpoint_or, region_or, stamp
 from samsa.aws.sigv4 import UNRESERVED, Signer
 
 CONTENT_TYPE = "application/octet-stream"
@@ -25,10 +25,10 @@ class Presigner:
     def __init__(
         self, bucket: str, prefix: str = "", endpoint: str | None = None, region: str | None = None
     ) -> None:
-        region = region_or(region)
-        given = endpoint or endpoint_or(None, "s3", region)
+        region = region_or(region, endpoint)
+        given = endpoint_or(endpoint, "s3", region)
         parts = urlsplit(given)
-        own_host = endpoint is None and given.endswith(".amazonaws.com") and "." not in bucket
+        own_host = given.endswith(f".{domain_of(region)}") and "." not in bucket
         self._host = f"{bucket}.{parts.netloc}" if own_host else parts.netloc
         self._origin = f"{parts.scheme}://{self._host}"
         folders = [] if own_host else [bucket]

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 
 from samsa.aws.s3_store import open_store
-from samsa.ports import Buffer, Missing, Piece, Unavailable
+from samsa.ports import Buffer, Misconfigured, Missing, Piece, Unavailable
 
 UPLOAD_BYTES = 8 * 1024 * 1024
 UPLOADS = 4
 PAST_THE_END = "416 Range Not Satisfiable"
 HUNG_UP = "kind: Interrupted"
+NO_BUCKET = "no such bucket"
 
 
 class S3Objects:
@@ -128,7 +129,7 @@ def named_errors(what: str) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         if "NoSuchBucket" in str(error):
-            raise Unavailable(f"S3 {what}: no such bucket") from error
+            raise Misconfigured(f"S3 {what}: {NO_BUCKET}") from error
         raise Missing(what) from error
     except (BaseError, OSError) as error:
         raise Unavailable(f"S3 {what}: {str(error).splitlines()[0]}") from error

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from obstore.store import S3Store
 
+from samsa.aws.credentials import endpoint_or, region_or
+
 if TYPE_CHECKING:
     from obstore.store import S3Config
 
@@ -22,11 +24,10 @@ AWS_KEYS = (
 def open_store(
     bucket: str, prefix: str, endpoint: str | None, region: str | None, timeout_s: float
 ) -> S3Store:
-    config: S3Config = {}
-    if endpoint:
-        config["endpoint"] = endpoint
-    if region:
-        config["region"] = region
+    region = region_or(region, endpoint)
+    # Always said: obstore's own guess is a name under amazonaws.com, in China's regions too.
+    endpoint = endpoint_or(endpoint, "s3", region)
+    config: S3Config = {"endpoint": endpoint, "region": region}
     return S3Store(
         bucket,
         prefix=prefix or None,
@@ -34,7 +35,7 @@ def open_store(
         client_options={
             "timeout": timedelta(seconds=timeout_s),
             "connect_timeout": timedelta(seconds=min(2.0, timeout_s)),
-            "allow_http": bool(endpoint and endpoint.startswith("http://")),
+            "allow_http": endpoint.startswith("http://"),
         },
         retry_config={
             "max_retries": 4,

@@ -8,6 +8,7 @@ import asyncio
 import sqlite3
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ examples:
   samsa janitor run --ledger 'dynamodb://samsa?region=eu-central-1' --objects 's3://bucket/samsa'
 """
 BAR = 24
+TURN_S = 24 * 3600.0
+"""Of one partition: a run by hand does all of it at once."""
 
 
 def add_to(commands: Any) -> None:
@@ -41,7 +44,8 @@ def add_to(commands: Any) -> None:
         brief="one round",
         description="One round over all partitions, or those of some topics: close what writers "
         "left open, apply retention, merge small objects, compact, and delete what is past its "
-        "time; and again while there is more to do. Whatever stops it, the next run goes on.",
+        "time; and again while there is more to do. Whatever stops it, the next run goes on. What "
+        "fails is one line and does not stop the rest; the status is then 1.",
         epilog=EXAMPLES,
     )
     run.add_argument(
@@ -68,18 +72,23 @@ async def _round(given: argparse.Namespace) -> int:
     from samsa.handlers.broker import Broker
     from samsa.local.wakeups import LocalWakeups
     from samsa.log.stores import Limits
+    from samsa.server.logs import set_up
     from samsa.server.opening import opened
+    from samsa.server.probing import check_stores
     from samsa.server.upkeep import figures, round_budget, tend, tend_topics
 
+    set_up("warning", "text")
     limits, progress = Limits(merge_after_ms=round(1000 * given.settle_time)), Progress()
-    async with opened(*_urls(given), LocalWakeups(), limits) as found:
+    urls = _urls(given)
+    await check_stores(*urls)
+    async with opened(*urls, LocalWakeups(), limits) as found:
         broker = Broker(found.stores, "", groups=found.groups)
         broker.log.janitor.count_ms = 0
         topics = [await _topic(broker, name) for name in given.topics or ()]
         try:
             more = True
             while more:
-                budget = round_budget(rest_s=0)
+                budget = replace(round_budget(rest_s=0), turn_s=lambda: TURN_S)
                 if topics:
                     more = await tend_topics(broker, topics, budget, progress.tell)
                 else:
@@ -89,7 +98,7 @@ async def _round(given: argparse.Namespace) -> int:
             progress.end()
     for name, value in figures(broker).items():
         print(f"{name.replace('_', ' ')}\t{value:,}")
-    return 0
+    return 1 if broker.log.janitor.failures.failed else 0
 
 
 def _urls(given: argparse.Namespace) -> tuple[str, str]:

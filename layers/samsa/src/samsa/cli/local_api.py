@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from samsa.ports import Unavailable
 from samsa.server.logs import set_up
+from samsa.server.probing import check_stores
 from samsa.server.stopping import told_to_stop
+from samsa.server.urls import BadUrl
 
-from .options import add_command, add_logs, add_number, port, positive, seconds
+from .options import add_check, add_command, add_logs, add_number, port, positive, seconds
 from .serving import explain, fail, serve
 
 CHECKOUT = Path(__file__).parents[5]
@@ -18,7 +21,8 @@ EXAMPLES = """
 examples:
   samsa local-api --ledger 'dynamodb://samsa?endpoint=http://127.0.0.1:8000' \\
                   --objects 's3://samsa?endpoint=http://127.0.0.1:9000'
-                                              on DynamoDB Local and any S3, on 127.0.0.1:3001
+                                              on DynamoDB Local and any S3, on 127.0.0.1:3001;
+                                              the table is made, the bucket must be there
   samsa local-api … --sign                    clients sign as AWS_ACCESS_KEY_ID of this shell
   samsa local-api … --chaos-drop 0.01 --chaos-kill 0.01 --chaos-delay 0.05
                                               a bad day: what clients must live with anyway
@@ -55,6 +59,7 @@ def add_to(commands: Any) -> None:
         action="store_true",
         help="ask for SigV4 signatures, made with the AWS credentials of this environment",
     )
+    add_check(command, "begin even if the table or the bucket cannot be reached")
     _add_limits(command.add_argument_group("limits", "API Gateway's own, shorter for a test"))
     _add_chaos(command.add_argument_group("chaos"))
     add_logs(command)
@@ -95,10 +100,12 @@ def run(given: argparse.Namespace) -> int:
         return fail(f"{error}; try: pip install 'samsa-broker[local-api]'")
     try:
         settings = _settings(given, app)
-        serve(_serve(settings, app))
+        serve(_serve(settings, app, given.check))
     except KeyError as error:
         return fail(f"--sign needs {error.args[0]} in the environment")
-    except OSError as error:
+    except BadUrl as error:
+        return fail(str(error))
+    except (OSError, Unavailable) as error:
         return fail(explain(error, given))
     return 0
 
@@ -133,8 +140,12 @@ def _keys() -> dict[str, str]:
     return {os.environ["AWS_ACCESS_KEY_ID"]: os.environ["AWS_SECRET_ACCESS_KEY"]}
 
 
-async def _serve(settings: Any, app: Any) -> None:
+async def _serve(settings: Any, app: Any, check: bool) -> None:
+    """Raises BadUrl, Unavailable: a store is missing; OSError: the port is taken."""
     stop = told_to_stop()
+    if check:
+        stores = settings.environment
+        await check_stores(stores["SAMSA_LEDGER"], stores["SAMSA_OBJECTS"])
     async with app.serving(settings) as api:
         _greet(settings, api)
         await stop.wait()

@@ -84,6 +84,10 @@ def add_logs(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_check(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--no-check", dest="check", action="store_false", help=what)
+
+
 def add_stores(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", metavar="DIR", default="samsa-data", help="where local data is (./%(default)s)"

@@ -8,7 +8,7 @@ from typing import Any
 from samsa.server.logs import event, set_up
 from samsa.server.stopping import told_to_stop
 
-from .options import add_command, add_logs, address
+from .options import add_check, add_command, add_logs, address
 from .serving import fail, serve
 
 log = logging.getLogger("samsa.shim")
@@ -57,6 +57,7 @@ def add_to(commands: Any) -> None:
     signing.add_argument("--profile", metavar="NAME", help="of your AWS configuration")
     signing.add_argument("--region", metavar="NAME", help="if the URL does not name it")
     signing.add_argument("--no-sign", action="store_true", help="for a local API Gateway")
+    add_check(shim, "do not try to connect before there are clients")
     add_logs(shim)
     shim.set_defaults(run=run)
 
@@ -76,7 +77,6 @@ def run(given: argparse.Namespace) -> int:
 
 async def _serve(given: argparse.Namespace) -> None:
     """Until SIGTERM or SIGINT. Raises Refused, and OSError: a port is taken."""
-    from samsa.shim.errors import Away
     from samsa.shim.listener import Shim
     from samsa.shim.settings import Settings
 
@@ -85,15 +85,24 @@ async def _serve(given: argparse.Namespace) -> None:
     shim = Shim(Settings(given.url, sign, given.profile, given.region, given.advertise))
     try:
         where = [await _listen(shim, *each) for each in given.listen or [address(DEFAULT_LISTEN)]]
-        try:
-            await shim.try_out()
-        except Away as error:
-            event(log, logging.WARNING, "cluster away", why=error, then="clients wait for it")
+        if given.check:
+            await _try_out(shim)
         _greet(given.url, where)
         await stop.wait()
         event(log, logging.INFO, "stopping", clients=shim.clients)
     finally:
         await shim.close()
+
+
+async def _try_out(shim: Any) -> None:
+    """Raises Refused: trying again will not help."""
+    from samsa.shim.errors import Away
+
+    try:
+        await shim.try_out()
+    except Away as error:
+        then = "tried again for each client; --no-check begins without this"
+        event(log, logging.WARNING, "cluster away", why=error, then=then)
 
 
 async def _listen(shim: Any, host: str, port: int) -> str:

@@ -11,10 +11,13 @@ from typing import Any
 from samsa import __version__
 from samsa.groups import Settings as GroupSettings
 from samsa.handlers.broker import Rules
+from samsa.handlers.topic_totals import Totals
+from samsa.local.health import FULL, kind_of
 from samsa.log.stores import Limits
 from samsa.ports import Unavailable
 from samsa.server.listener import ServerLimits
 from samsa.server.logs import set_up
+from samsa.work import WorkLimits
 
 from . import up_http
 from .options import (
@@ -64,6 +67,13 @@ def add_to(commands: Any) -> None:
         type=address,
         help="where clients are told to come (the address that they used)",
     )
+    up.add_argument(
+        "--wakeups",
+        metavar="HOST:PORT",
+        type=address,
+        help="UDP address of this process, for the others of its cluster; port 0 picks a free one "
+        "(--host, or the address that the default route has if that is 0.0.0.0 or ::)",
+    )
     add_number(up, "--default-partitions", positive, 1, "of a topic that does not say")
     up.add_argument(
         "--auto-create-topics",
@@ -72,7 +82,10 @@ def add_to(commands: Any) -> None:
         help="make topics when clients name them",
     )
     up.add_argument(
-        "--fsync", action="store_true", help="local stores wait for the disk (slower, safer)"
+        "--fsync",
+        action="store_true",
+        help="wait for the disk: what is acknowledged survives the loss of power, too (slower). "
+        "Give it to every broker on the same folder",
     )
     up.add_argument(
         "--metrics-port", metavar="PORT", type=port, help="serve Prometheus metrics there"
@@ -87,19 +100,40 @@ def add_to(commands: Any) -> None:
 def _add_limits(group: Any) -> None:
     limit = partial(add_number, group)
     limit("--max-connections", positive, 2000, "clients at a time; one more is refused")
+    of_one = "of those, from one address"
+    limit("--max-connections-per-address", positive, 1500, of_one)
     largest = "of one request; a larger one ends its connection"
     limit("--max-frame-bytes", positive, 100 * MIB, largest)
     together = "of all requests at a time; others wait"
-    limit("--max-request-memory", positive, 512 * MIB, together, "BYTES")
+    limit("--max-request-memory", positive, 256 * MIB, together, "BYTES")
+    elements = "in all arrays of one request; a longer one ends its connection"
+    limit("--max-request-elements", positive, WorkLimits().max_elements, elements)
+    unpacked = "to which the compressed records of one batch may unpack; more are refused"
+    limit("--max-unpacked-bytes", positive, WorkLimits().max_made_bytes, unpacked)
+    limit("--max-topics", positive, 20_000, "in all; one more is refused")
+    limit("--max-partitions", positive, 100_000, "of all topics together; more are refused")
+    limit("--max-groups", positive, 10_000, "in all; one more is refused")
     limit("--idle-timeout", seconds, 600.0, "after which a silent client is let go", "SECONDS")
-    limit("--upkeep-interval", seconds, 300.0, "how often retention looks", "SECONDS")
-    settled = "how long records stay as they came before they are merged or compacted"
+    slow = "bytes per second of a request that has begun; a slower client is let go"
+    limit("--min-request-rate", positive, 1_000, slow)
+    limit("--slow-grace", seconds, 30.0, "over which that rate is measured", "SECONDS")
+    looked = "how often all partitions are looked after; a topic whose configs ask for it, sooner"
+    limit("--upkeep-interval", seconds, 300.0, looked, "SECONDS")
+    settled = "how long records stay as they came before they are merged or compacted, if "
+    settled += "segment.ms and max.compaction.lag.ms of a compacted topic are not less"
     limit("--settle-time", seconds, 60.0, settled, "SECONDS")
 
 
 def _add_groups(group: Any) -> None:
     delay = "how long an empty group waits for more members"
     add_number(group, "--group-initial-rebalance-delay-ms", whole, 0, delay, "MS")
+    defaults = GroupSettings()
+    size = "members of one group; one more is refused (Kafka's group.max.size)"
+    add_number(group, "--group-max-size", positive, defaults.max_size, size)
+    shortest = "the shortest session that a member may ask for"
+    least, most = defaults.min_session_timeout_ms, defaults.max_session_timeout_ms
+    add_number(group, "--group-min-session-timeout-ms", positive, least, shortest, "MS")
+    add_number(group, "--group-max-session-timeout-ms", positive, most, "and the longest", "MS")
     kept = "how long an empty group keeps its offsets"
     add_number(group, "--offsets-retention-minutes", positive, 7 * 24 * 60, kept, "MINUTES")
 
@@ -118,8 +152,8 @@ def run(given: argparse.Namespace) -> int:
             port=given.port,
             ledger=ledger,
             objects=objects,
-            lock=f"{data}/lock" if given.ledger is None else None,
             advertise=given.advertise,
+            wakeups=given.wakeups,
             metrics_port=given.metrics_port,
             fsync=given.fsync,
             upkeep_every_s=given.upkeep_interval,
@@ -127,19 +161,34 @@ def run(given: argparse.Namespace) -> int:
             rules=_rules(given),
             limits=ServerLimits(
                 given.max_connections,
+                given.max_connections_per_address,
                 given.max_frame_bytes,
                 given.max_request_memory,
                 given.idle_timeout,
+                given.min_request_rate,
+                given.slow_grace,
             ),
         )
-        http = up_http.front(given.http)
+        http = up_http.front(given.http, given.http_name)
         greet = partial(_greet, settings, http)
         serve(app.run(settings, greet, [http] if http else []))
     except urls.BadUrl as error:
         return fail(str(error))
     except (OSError, sqlite3.Error, Unavailable) as error:
-        return fail(explain(error, given))
+        return fail(_explain(error, given, data))
     return 0
+
+
+def _explain(error: Exception, given: argparse.Namespace, data: Path) -> str:
+    text = explain(error, given)
+    if isinstance(error, sqlite3.Error):
+        text = f"{given.ledger or data / 'ledger.db'}: {text}"
+    elif not getattr(error, "filename", None):
+        return text
+    assert isinstance(error, OSError | sqlite3.Error)
+    if kind_of(error) == FULL:
+        return f"the disk is full: {text}. Make room there, and start again"
+    return f"{text}. See that this can be written, or choose another folder with --data"
 
 
 def _rules(given: argparse.Namespace) -> Rules:
@@ -147,8 +196,22 @@ def _rules(given: argparse.Namespace) -> Rules:
         given.default_partitions,
         given.auto_create_topics,
         max_fetch_bytes=MAX_FETCH_BYTES,
-        groups=GroupSettings(initial_rebalance_delay_ms=given.group_initial_rebalance_delay_ms),
+        groups=_groups(given),
         offsets_retention_ms=given.offsets_retention_minutes * 60_000,
+        max_groups=given.max_groups,
+        totals=Totals(given.max_topics, given.max_partitions),
+        work=WorkLimits(given.max_request_elements, given.max_unpacked_bytes),
+    )
+
+
+def _groups(given: argparse.Namespace) -> GroupSettings:
+    return GroupSettings(
+        initial_rebalance_delay_ms=given.group_initial_rebalance_delay_ms,
+        min_session_timeout_ms=given.group_min_session_timeout_ms,
+        max_session_timeout_ms=given.group_max_session_timeout_ms,
+        max_size=given.group_max_size,
+        consumer_max_size=given.group_max_size,
+        exact_sessions=True,
     )
 
 

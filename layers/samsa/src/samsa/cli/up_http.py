@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+from collections.abc import Collection
 from typing import Any
 
 from samsa.handlers.broker import Broker
@@ -24,14 +25,19 @@ def add_to(up: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--no-http", dest="http", action="store_const", const=None, help="do not serve it"
     )
+    group.add_argument(
+        "--http-name", metavar="NAME", action="append", default=[],
+        help="a name by which browsers may ask for it, beside addresses and localhost; * is any",
+    )  # fmt: skip
 
 
 class HttpFront:
     """A door that may stay closed, unless somebody asked for it: brokers are for Kafka clients."""
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Any, names: Collection[str] = ()) -> None:
         self._wanted = given is not ...
-        self._door = HttpDoor(*(given if self._wanted else DEFAULT))
+        host, port = given if self._wanted else DEFAULT
+        self._door = HttpDoor(host, port, names)
         self._why_not = ""
 
     def open(self, broker: Broker, kafka: tuple[str, int]) -> None:
@@ -67,5 +73,5 @@ class HttpFront:
         await self._door.close()
 
 
-def front(given: Any) -> HttpFront | None:
-    return None if given is None else HttpFront(given)
+def front(given: Any, names: Collection[str] = ()) -> HttpFront | None:
+    return None if given is None else HttpFront(given, names)

@@ -26,6 +26,9 @@ INLINE_RECORDS = LARGEST_INLINE - 8 * 1024
 """As samsa.gateway.replies has them."""
 GOOD_S = 120
 """How long an idle consumer is answered by its shim."""
+DAY_S = 24 * 3600
+SWEPT = 2
+"""How often each byte is swept: when its append is merged, and when its segment is old."""
 LIFE_S = 110 * 60
 """Of a connection: then the shim makes another."""
 MESSAGES_IN = 10_000
@@ -59,6 +62,7 @@ def functions(load: Load, prices: Prices) -> Bill:
         *_api_gateway(load, act, prices),
         *_lambda(act, busy_s, _janitor_s(load, slots, prices), prices),
         *stores.lines(load, act, slots, prices),
+        _recovery(load, prices),
         _cloudwatch(act, prices),
         *stores.to_internet(load, prices, _blown_up(load, prices)),
     ]
@@ -227,6 +231,14 @@ def _lambda(act: Act, busy_s: float, janitor_s: float, prices: Prices) -> list[L
         ),
         Line("Lambda time", counted(gb_s, "GB-s"), prices.cost("lambda", "per_gb_second", gb_s)),
     ]
+
+
+def _recovery(load: Load, prices: Prices) -> Line:
+    """The versions of swept objects."""
+    days = prices.number("assumed", "recovery_days")
+    swept_gb = SWEPT * load.bytes_per_second * days * DAY_S / GB
+    cost = prices.cost("s3", "per_gb_month", swept_gb)
+    return Line("S3 storage, recovery", f"{swept_gb:,.1f} GB", cost)
 
 
 def _cloudwatch(act: Act, prices: Prices) -> Line:

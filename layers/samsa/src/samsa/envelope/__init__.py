@@ -23,7 +23,7 @@ from samsa.envelope.messages import (
     Upload,
     Wake,
 )
-from samsa.envelope.several import apart, joined
+from samsa.envelope.several import MOST_TOGETHER, apart, joined
 from samsa.envelope.sizes import (
     LARGEST_INLINE,
     MAX_MESSAGE,
@@ -38,6 +38,7 @@ __all__ = [
     "LARGEST_INLINE",
     "MAX_MESSAGE",
     "MAX_PART",
+    "MOST_TOGETHER",
     "VERSION",
     "EnvelopeError",
     "Error",

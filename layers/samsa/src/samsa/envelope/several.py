@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from samsa.envelope.messages import EnvelopeError, Frame
 
 _SIZE = struct.Struct(">i")
+MOST_TOGETHER = 5
+"""Batches of an idempotent producer that the log knows again, if all of them have to be repeated;
+and so what such a client has in flight."""
 
 
 def joined(frames: tuple[bytes, ...]) -> Iterator[bytes]:
@@ -16,7 +19,8 @@ def joined(frames: tuple[bytes, ...]) -> Iterator[bytes]:
 
 
 def apart(frames: Frame) -> list[memoryview]:
-    """Each without its size. Raises EnvelopeError: they do not end where they should."""
+    """Each without its size. Raises EnvelopeError: they do not end where they should, or are more
+    than may come together."""
     view, at = memoryview(frames), 0
     found: list[memoryview] = []
     while at < len(view):
@@ -27,5 +31,7 @@ def apart(frames: Frame) -> list[memoryview]:
         at = start + size
         if not 0 <= size <= len(view) - start:
             raise EnvelopeError(f"a frame of {size} bytes does not end here")
+        if len(found) == MOST_TOGETHER:
+            raise EnvelopeError(f"more than {MOST_TOGETHER} frames in one message")
         found.append(view[start:at])
     return found

@@ -1,5 +1,8 @@
 """Events in, answers out: connect, disconnect, message.
 
+Every failure is one answer to the client that caused it and one line in the log. A function that
+raises would cost its client an answer that says nothing.
+
 The loop, the connections to the stores and what is remembered live as long as the process does,
 frozen between two events. Nothing of an event is left running: what is collected for others is
 pushed, and the closing of stale slots is waited for, a little. What is not done then may stop for
@@ -12,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from samsa.aws.connections import ConnectionsApi
-from samsa.aws.credentials import region_or
+from samsa.aws.credentials import domain_of, region_or
 from samsa.aws.http import tls
 from samsa.aws.open_connections import OpenConnection
 from samsa.envelope import (
@@ -36,15 +39,20 @@ from .assembly import Assembly
 from .kafka import Kafka
 from .replies import Unread
 from .settings import Settings
-from .uploads import BadUpload, spill_key, ticket, uploaded
+from .uploads import BadUpload, request_key, ticket, uploaded
 from .visit import Visit
+from .wakeups import WAKING_S
 
 log = logging.getLogger("samsa.gateway")
 MOST_S = 25.0
 """For an event: API Gateway waits for 29 s."""
-LAST_WORDS_S = 1.0
-"""Kept for the answer when a function's own time runs out."""
+LONGEST_WORDS = 1_000
+"""Of an error, to the client and to the log: a client may have chosen them."""
 TIDYING_S = 1.0
+LAST_WORDS_S = WAKING_S + TIDYING_S + 1.0
+"""Kept for wake-ups, for tidying and for the answer when a function's own time runs out."""
+EXPECTED = (DecodeError, EnvelopeError, BadUpload, Unavailable, TimeoutError)
+"""What needs no stack trace in the log."""
 
 
 class Call(NamedTuple):
@@ -72,11 +80,9 @@ class Gateway:
         told = event["requestContext"]
         call = Call(told["connectionId"], event, time_s)
         routes = {"$connect": self._connect, "$disconnect": self._disconnect}
-        await self._have_table()
-        try:
-            return await routes.get(told["routeKey"], self._message)(call)
-        finally:
-            await self._finish(told)
+        answer = await routes.get(told["routeKey"], self._message)(call)
+        await self._finish(told)
+        return answer
 
     async def _have_table(self) -> None:
         """A local DynamoDB starts empty; in an account the table is made by the deployment."""
@@ -89,23 +95,28 @@ class Gateway:
             greeting = read_greeting(call.event.get("queryStringParameters"))
         except EnvelopeError as error:
             return {"statusCode": 400, "body": str(error)}
-        connection = OpenConnection(*greeting.address, greeting.client)
+        principal = _principal(call.event["requestContext"])
+        connection = OpenConnection(*greeting.address, greeting.client, principal)
         now_ms = self._parts.clock.now_ms()
         try:
-            await self._parts.connections.open(call.connection_id, connection, now_ms)
-        except Unavailable as error:
-            log.warning("could not connect %s: %s", call.connection_id, error)
-            return {"statusCode": 503}
+            async with asyncio.timeout(call.time_s):
+                await self._have_table()
+                await self._parts.connections.open(call.connection_id, connection, now_ms)
+            self._kafka.whereabouts.keep(call.connection_id, connection)
+        except Exception as error:
+            _log_failure("could not connect", call.connection_id, error)
+            return {"statusCode": 503 if isinstance(error, EXPECTED) else 500}
         return {"statusCode": 200}
 
     async def _disconnect(self, call: Call) -> dict[str, Any]:
         connection_id = call.connection_id
         self._kafka.whereabouts.forget(connection_id)
         try:
-            watched = await self._parts.connections.close_one(connection_id)
-            await asyncio.gather(*(self._unwatch(each, connection_id) for each in watched))
-        except Unavailable as error:
-            log.warning("left to expire: %s: %s", connection_id, error)
+            async with asyncio.timeout(call.time_s):
+                watched = await self._parts.connections.close_one(connection_id)
+                await asyncio.gather(*(self._unwatch(each, connection_id) for each in watched))
+        except Exception as error:
+            _log_failure("left to expire", connection_id, error)
         return {"statusCode": 200}
 
     async def _unwatch(self, partition: Partition, connection_id: str) -> None:
@@ -118,7 +129,7 @@ class Gateway:
         try:
             message = decode(call.event.get("body") or "")
         except EnvelopeError as error:
-            text = _refused(call.connection_id, 0, ErrorCode.CLOSE, error)
+            text = _refused(call.connection_id, 0, error)
         else:
             text = await self._answered(message, call)
         return {"statusCode": 200, "body": text}
@@ -127,42 +138,47 @@ class Gateway:
         connection_id, seq = call.connection_id, getattr(message, "seq", 0)
         try:
             async with asyncio.timeout(call.time_s):
+                await self._have_table()
                 return await self._answer(message, connection_id)
         except Unread as error:
-            return _refused(connection_id, seq, ErrorCode.RETRY, error)
-        except (DecodeError, EnvelopeError, BadUpload, Unavailable, TimeoutError) as error:
-            # An answer may have no place for an error; a client asks again when it is cut off.
-            return _refused(connection_id, seq, ErrorCode.CLOSE, error)
+            return _refused(connection_id, seq, error, ErrorCode.RETRY)
         except Exception as error:
-            log.exception("request failed connection=%s", connection_id)
-            return _refused(connection_id, seq, ErrorCode.CLOSE, error)
+            # An answer may have no place for an error; a client asks again when it is cut off.
+            return _refused(connection_id, seq, error)
 
     async def _answer(self, message: Message, connection_id: str) -> str:
         parts = self._parts
         if isinstance(message, Ping):
             return encode(Ping())
         if isinstance(message, Upload):
-            key = spill_key(connection_id, message.seq, parts.fresh())
+            key = request_key(await self._caller(connection_id), message.seq, parts.fresh())
             return encode(await ticket(message, key, parts.presigner))
         if not isinstance(message, Request | Reference):
             raise EnvelopeError(f"a shim does not say {type(message).__name__.lower()}")
         visit = parts.enter(Visit(connection_id, message.seq, message.waited_ms))
         frame: Frame = b""
         if isinstance(message, Reference):
-            frame = await uploaded(message, parts.objects)
+            frame = await uploaded(message, await self._caller(connection_id), parts.objects)
         else:
             frame = message.frame
         serve = self._kafka.serve_several if message.several else self._kafka.serve
         return await serve(visit, frame)
 
+    async def _caller(self, connection_id: str) -> str:
+        """The principal that signed the handshake: only the event of $connect names it for sure."""
+        return (await self._kafka.whereabouts.look_up(connection_id)).principal
+
     async def _finish(self, told: dict[str, Any]) -> None:
-        if self._parts.wakeups.pending:
-            await self._parts.wakeups.flush(self._api(told))
+        """Whatever fails here is left to others: the answer stays what it is."""
         try:
+            if self._parts.wakeups.pending:
+                await self._parts.wakeups.flush(self._api(told))
             async with asyncio.timeout(TIDYING_S):
                 await self._parts.broker.background_done()
         except TimeoutError:
             log.info("left some slots to be closed by others")
+        except Exception:
+            log.exception("wake-ups or slots were left to others")
 
     def _api(self, told: dict[str, Any]) -> ConnectionsApi:
         url = self._settings.connections or _connections_url(told)
@@ -181,11 +197,27 @@ def _connections_url(told: dict[str, Any]) -> str:
     """The API's own name: pushes do not go through a custom domain."""
     domain = str(told["domainName"])
     if ".execute-api." not in domain:
-        domain = f"{told['apiId']}.execute-api.{region_or(None)}.amazonaws.com"
+        region = region_or(None)
+        domain = f"{told['apiId']}.execute-api.{region}.{domain_of(region)}"
     return f"https://{domain}/{told['stage']}"
 
 
-def _refused(connection_id: str, seq: int, code: ErrorCode, error: BaseException) -> str:
-    why = str(error) or type(error).__name__
-    log.warning("refused connection=%s seq=%d: %s", connection_id, seq, why)
-    return encode(Error(seq, code, why[:1000]))
+def _principal(told: dict[str, Any]) -> str:
+    return str((told.get("identity") or {}).get("userArn") or "")
+
+
+def _refused(
+    connection_id: str, seq: int, error: Exception, code: ErrorCode = ErrorCode.CLOSE
+) -> str:
+    _log_failure(f"refused seq={seq}", connection_id, error)
+    return encode(Error(seq, code, _words(error)))
+
+
+def _log_failure(what: str, connection_id: str, error: Exception) -> None:
+    known = isinstance(error, (*EXPECTED, Unread))
+    level, trace = (logging.WARNING, None) if known else (logging.ERROR, error)
+    log.log(level, "%s connection=%s: %s", what, connection_id, _words(error), exc_info=trace)
+
+
+def _words(error: Exception) -> str:
+    return (str(error) or type(error).__name__)[:LONGEST_WORDS]

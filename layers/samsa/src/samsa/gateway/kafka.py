@@ -19,7 +19,7 @@ from samsa.wire.frame import Request, read_request
 
 from .assembly import Assembly
 from .replies import Replies, frame_of
-from .uploads import spill_key
+from .uploads import response_key
 from .visit import Parking, Visit
 from .wakeups import watch_name
 from .whereabouts import Whereabouts
@@ -75,7 +75,7 @@ class Kafka:
         return await self._replies.several(visit.seq, self._spill_key(visit), answers)
 
     def _spill_key(self, visit: Visit) -> str:
-        return spill_key(visit.connection_id, visit.seq, self._parts.fresh())
+        return response_key(visit.connection_id, visit.seq, self._parts.fresh())
 
     async def _answer(self, visit: Visit, request: Request) -> Any:
         return await _ended(await self._begin(visit, request))

@@ -33,6 +33,10 @@ from samsa.ports import (
 from .visit import Door, Parking
 
 log = logging.getLogger("samsa.gateway")
+WAKING_S = 2.0
+"""For all pushes of one event: the answer to the request itself waits for them."""
+WOKEN_AT_ONCE = 1_000
+"""Connections that one event wakes. Further ones stay watchers, and the next event wakes them."""
 OF_A_PROCESS = "|"
 """In the address of a watcher that is a process, and hears datagrams: not ours to wake."""
 
@@ -74,26 +78,32 @@ class PushedWakeups:
         yield NoWait(self._door, awaited)
 
     def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None:
-        for watcher in watchers:
-            if OF_A_PROCESS in watcher:
-                continue
+        for watcher in filter(self._has_room_for, watchers):
             if isinstance(awaited, GroupKey) and watcher == self.address:
                 continue  # its request is the one that is being answered
             self._names.setdefault(watcher, set()).add(watch_name(awaited))
         if isinstance(awaited, Partition) and isinstance(watchers, Mapping):
-            ours = {w: t for w, t in watchers.items() if OF_A_PROCESS not in w}
+            ours = {w: t for w, t in watchers.items() if w in self._names}
             self._woken.setdefault(awaited, {}).update(ours)
+
+    def _has_room_for(self, watcher: str) -> bool:
+        room = watcher in self._names or len(self._names) < WOKEN_AT_ONCE
+        return room and OF_A_PROCESS not in watcher
 
     @property
     def pending(self) -> bool:
         return bool(self._names)
 
     async def flush(self, connections: ConnectionsApi) -> None:
-        """Push what was collected. Whatever fails is a hint that was lost."""
+        """Push what was collected. Whatever fails or is late is a hint that was lost."""
         names, self._names = self._names, {}
         woken, self._woken = self._woken, {}
         pushes = [self._push(connections, watcher, names[watcher]) for watcher in names]
-        await asyncio.gather(*pushes, *(self._forget(*entry) for entry in woken.items()))
+        try:
+            async with asyncio.timeout(WAKING_S):
+                await asyncio.gather(*pushes, *(self._forget(*entry) for entry in woken.items()))
+        except TimeoutError:
+            log.warning("not all of %d connections were woken within %g s", len(names), WAKING_S)
 
     async def _push(self, connections: ConnectionsApi, watcher: str, names: set[str]) -> None:
         try:
@@ -125,6 +135,8 @@ class ConnectionWatches(Watches):
             return False
         expires_at = self._ports.clock.now_ms() + self._watch_ms
         head = await self._ports.ledger.watch(partition, visit.connection_id, expires_at)
+        if visit.connection_id not in head.watchers:
+            return False  # the head is full, so no wake-up will come: the shim asks again
         visit.watched.add(partition)
         visit.open_since_ms += [Token.parse(token).opened_at for token in head.inflight]
         return True

@@ -12,7 +12,10 @@ Public names, for the handlers:
 
 - `step`, `Step(group, answer, wake)`; `steps`, for requests that came together, with one state to
   write for all of them: `Steps(group, answers, wake)`; `expire(group, now_ms)` for those who only
-  look; `beaten(group, heartbeat, now_ms)` for heartbeats that need no step
+  look; `quieted` for those who have looked; `beaten(group, heartbeat, now_ms)` for heartbeats that
+  need no step
+- the size of a group (see `room`): `why_unfit(request)` before a step, `fits(bytes, group,
+  requests)` before a write, `refusal(request)`; `TooLarge`, raised by `pack`
 - `Group = ClassicGroup | ConsumerGroup`, `Packer`, `pack`, `unpack`, `Corrupt`; `Settings`;
   `GroupError` (its names are those of Kafka's errors)
 - classic requests and their answers: `Join` → `Joined | Parked`, `Sync` → `Synced | Parked`,
@@ -28,8 +31,8 @@ What a handler must see to: a new random `ticket` (a UUID) for each JoinGroup th
 `requires_id` from version 4 on, `can_skip_assignment` from 9 on; an empty group id is
 INVALID_GROUP_ID before any step; where the group is a `ConsumerGroup`, a `Join` brings `known` and
 `matches` too. A heartbeat that changes nothing worth a write returns the group that went in; a
-process that remembers whom it heard so may say so with a later `step(…, heard={member id: when})`,
-and one write then prolongs them all. What a `ConsumerHeartbeat` changed is told once, as in Kafka:
+process that remembers whom it heard so may say so with a later step (`Hearing`), and one write then
+prolongs them all. What a `ConsumerHeartbeat` changed is told once, as in Kafka:
 nobody between client and coordinator may repeat one whose answer was lost.
 """
 
@@ -37,9 +40,10 @@ from .beats import beaten
 from .classic_state import ClassicGroup
 from .consumer_state import ConsumerGroup
 from .errors import GroupError
+from .hearing import Hearing
 from .offsets import may_commit, may_delete, may_fetch
 from .packing import Corrupt
-from .patterns import BadPattern, matches
+from .patterns import BadPattern, PatternMatches, matches
 from .replies import (
     Beaten,
     ConsumerBeaten,
@@ -51,9 +55,10 @@ from .replies import (
     Synced,
 )
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Leaving, Sync, TopicInfo
+from .room import fits, refusal, why_unfit
 from .settings import Settings
-from .step import Answer, Group, Request, Step, Steps, expire, patterns_of, step, steps
-from .stored import Packer, pack, unpack
+from .step import Answer, Group, Request, Step, Steps, expire, patterns_of, quieted, step, steps
+from .stored import Packer, TooLarge, pack, unpack
 from .views import (
     DEAD,
     ConsumerDescribed,
@@ -83,6 +88,7 @@ __all__ = [
     "DescribedMember",
     "Group",
     "GroupError",
+    "Hearing",
     "Heartbeat",
     "Join",
     "Joined",
@@ -94,17 +100,20 @@ __all__ = [
     "Listed",
     "Packer",
     "Parked",
+    "PatternMatches",
     "Request",
     "Settings",
     "Step",
     "Steps",
     "Sync",
     "Synced",
+    "TooLarge",
     "TopicInfo",
     "beaten",
     "consumer_described",
     "described",
     "expire",
+    "fits",
     "listed",
     "matches",
     "may_commit",
@@ -112,8 +121,11 @@ __all__ = [
     "may_fetch",
     "pack",
     "patterns_of",
+    "quieted",
+    "refusal",
     "state_of",
     "step",
     "steps",
     "unpack",
+    "why_unfit",
 ]

@@ -11,9 +11,10 @@ from .classic import TRANSITIONS
 from .classic_state import ClassicGroup
 from .classic_sync import call_to_join, hear
 from .errors import GroupError
+from .hearing import is_worth_a_write
 from .replies import Beaten
 from .requests import Heartbeat
-from .step import Group
+from .step import Group, needs_a_look
 
 _ANSWERS: dict[Callable[..., Any], Beaten] = {
     hear: Beaten(None),
@@ -21,15 +22,16 @@ _ANSWERS: dict[Callable[..., Any], Beaten] = {
 }
 
 
-def beaten(group: Group | None, request: Heartbeat, now_ms: int) -> Beaten | None:
+def beaten(group: Group | None, request: Heartbeat, now_ms: int, hearer: str = "") -> Beaten | None:
     """What a step would answer; None if it takes one to know, or if it would change the group."""
-    if not isinstance(group, ClassicGroup) or group.due_ms <= now_ms:
+    if not isinstance(group, ClassicGroup) or needs_a_look(group, now_ms):
         return None
     member = group.members.get(request.member_id)
     if member is None or request.generation != group.generation:
         return None
     if request.instance_id is not None and request.instance_id != member.instance_id:
         return None
-    if now_ms + member.session_timeout_ms >= member.deadline_ms:
-        return None  # worth a write
+    timeout = member.session_timeout_ms
+    if is_worth_a_write(now_ms + timeout, member.deadline_ms, timeout) or member.hearer != hearer:
+        return None
     return _ANSWERS.get(TRANSITIONS[Heartbeat][group.state])

@@ -142,7 +142,7 @@ def expire(draft: Draft) -> None:
     while draft.next_due() <= draft.now:
         until = min(draft.now, draft.phase_ends_ms)
         lapsed = [each for each, lapses in draft.pending.items() if lapses <= until]
-        silent = [each for each, member in draft.members.items() if member.expires_ms <= until]
+        silent = [each[0] for each in draft.members.items() if draft.end_of(*each) <= until]
         for member_id in lapsed:
             del draft.pending[member_id]
         for member_id in silent:

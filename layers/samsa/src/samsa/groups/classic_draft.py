@@ -10,18 +10,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .classic_state import NEVER, ClassicGroup, Member, Stage, State
+from .hearing import DEAF, Hearing, is_worth_a_write
 from .requests import Protocols
 from .settings import Settings
 
 _JOINING = Stage.JOINING
-SLACK = 4
-"""A heartbeat is written once it is worth a fourth of the session. Sessions are kept that much
-longer than asked for, so that none ends early."""
 
 
 class Draft:
-    def __init__(self, group: ClassicGroup, now_ms: int, settings: Settings) -> None:
+    def __init__(
+        self, group: ClassicGroup, now_ms: int, settings: Settings, hearing: Hearing = DEAF
+    ) -> None:
         self.now = now_ms
+        self.hearing = hearing
         self.settings = settings
         self.before = group
         self.state = group.state
@@ -36,6 +37,7 @@ class Draft:
         self.phase_ends_ms = group.phase_ends_ms
         self.first_phase_ends_ms = group.first_phase_ends_ms
         self.newcomers = group.newcomers
+        self.written_at_ms = group.written_at_ms
 
     def group(self) -> ClassicGroup:
         after = ClassicGroup(
@@ -51,14 +53,32 @@ class Draft:
             self.first_phase_ends_ms,
             self.newcomers,
             self.before.due_ms,
+            self.before.written_at_ms,
         )
         if after == self.before:
             return self.before
-        return after._replace(due_ms=self.next_due())
+        sessions = (member.expires_ms for member in self.members.values())
+        written = max(self.now, self.written_at_ms)
+        return after._replace(due_ms=self._first(sessions), written_at_ms=written)
 
     def next_due(self) -> int:
-        sessions = (member.expires_ms for member in self.members.values())
+        """As far as this process knows: not before what is stored in the group."""
+        return self._first(self.end_of(*each) for each in self.members.items())
+
+    def _first(self, sessions: Iterable[int]) -> int:
         return min(self.phase_ends_ms, *self.pending.values(), *sessions, NEVER)
+
+    def pull_in(self) -> None:
+        """The clock was set back since the group was written: whatever was to happen so long after
+        that happens so long after now. No deadline lies further ahead than its own length."""
+        by, self.written_at_ms = self.written_at_ms - self.now, self.now
+        for member_id, member in self.members.items():
+            self.change(member_id, deadline_ms=member.deadline_ms - by)
+        self.pending = {each: lapses - by for each, lapses in self.pending.items()}
+        if self.phase_ends_ms != NEVER:
+            self.phase_ends_ms -= by
+        self.first_phase_ends_ms = max(self.first_phase_ends_ms - by, 0)
+        self.changed_at_ms = min(self.changed_at_ms, self.now)
 
     # Members
 
@@ -96,14 +116,22 @@ class Draft:
         return None
 
     def session_end(self, member: Member) -> int:
-        return self.now + member.session_timeout_ms + member.session_timeout_ms // SLACK
+        return self.now + member.session_timeout_ms
+
+    def end_of(self, member_id: str, member: Member) -> int:
+        """When it is to be removed, unless it is heard again."""
+        at, timeout = member.expires_ms, member.session_timeout_ms
+        if at == NEVER or member.is_new:
+            return at
+        return self.hearing.end_of(member_id, member.hearer, at, timeout)
 
     def hear(self, member_id: str) -> None:
         """Prolong a session, where that is worth a write."""
         member = self.members[member_id]
-        end = self.session_end(member)
-        if end - member.deadline_ms >= member.session_timeout_ms // SLACK:
-            self.change(member_id, deadline_ms=end)
+        end, hearer = self.session_end(member), self.hearing.hearer
+        worth = is_worth_a_write(end, member.deadline_ms, member.session_timeout_ms)
+        if worth or member.hearer != hearer:
+            self.change(member_id, deadline_ms=max(end, member.deadline_ms), hearer=hearer)
 
     @property
     def rebalance_timeout_ms(self) -> int:

@@ -7,7 +7,7 @@ from .classic_rebalance import complete_if_all_joined, prepare
 from .classic_state import NEVER, Member, Stage
 from .errors import GroupError
 from .replies import Joined, JoinedMember, Parked
-from .requests import Join
+from .requests import rebalance_timeout
 
 
 def begin(draft: Draft, event: Newcomer) -> Answer:
@@ -101,13 +101,14 @@ def _add(draft: Draft, event: Newcomer) -> None:
         client_id=request.client_id,
         client_host=request.client_host,
         session_timeout_ms=request.session_timeout_ms,
-        rebalance_timeout_ms=_rebalance_timeout(request),
+        rebalance_timeout_ms=rebalance_timeout(request, draft.settings),
         protocols=request.protocols,
         stage=Stage.JOINING,
         deadline_ms=draft.now + draft.settings.new_member_join_timeout_ms,
         is_new=True,
         ticket=request.ticket,
         waiter=request.waiter,
+        hearer=draft.hearing.hearer,
     )
     draft.add(event.member_id, member, request.protocol_type)
 
@@ -117,11 +118,12 @@ def _update(draft: Draft, event: Rejoin | LookAgain | Replacement) -> None:
     draft.change(
         event.member_id,
         session_timeout_ms=request.session_timeout_ms,
-        rebalance_timeout_ms=_rebalance_timeout(request),
+        rebalance_timeout_ms=rebalance_timeout(request, draft.settings),
         protocols=request.protocols,
         stage=Stage.JOINING,
         ticket=request.ticket,
         waiter=request.waiter,
+        hearer=draft.hearing.hearer,
     )
 
 
@@ -130,11 +132,6 @@ def _replace(draft: Draft, event: Replacement) -> None:
     _update(draft, event)
     end = draft.session_end(draft.members[event.member_id])
     draft.change(event.member_id, deadline_ms=end, is_new=False)
-
-
-def _rebalance_timeout(request: Join) -> int:
-    timeout = request.rebalance_timeout_ms
-    return max(timeout, 1) if timeout >= 0 else request.session_timeout_ms
 
 
 def _answer_join(draft: Draft, event: Newcomer | Replacement | Rejoin | LookAgain) -> Answer:

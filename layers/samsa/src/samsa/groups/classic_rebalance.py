@@ -2,7 +2,7 @@
 
 from .classic_draft import Draft
 from .classic_events import MemberGone, PhaseEnd
-from .classic_state import NEVER, Stage, State
+from .classic_state import NEVER, Stage, State, next_number
 
 
 def prepare(draft: Draft) -> None:
@@ -48,7 +48,7 @@ def complete(draft: Draft) -> None:
         draft.phase_ends_ms = draft.now + draft.rebalance_timeout_ms
         draft.first_phase_ends_ms = 0
         return
-    draft.generation += 1
+    draft.generation = next_number(draft.generation)
     if not draft.members:
         draft.protocol = None
         draft.enter(State.EMPTY)

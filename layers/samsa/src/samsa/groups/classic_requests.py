@@ -69,8 +69,11 @@ def _why_outdated(draft: Draft, member: Member | None, request: Join) -> GroupEr
 
 
 def _has_room(draft: Draft, member_id: str) -> bool:
-    """While members join again, those who have joined count: the last ones are kicked out."""
+    """While members join again, those who have joined count: the last ones are kicked out. Ids that
+    were given out and not used yet count too: each is kept in the group."""
     most = draft.settings.max_size
+    if not member_id and len(draft.members) + len(draft.pending) >= most:
+        return False
     if draft.state is State.EMPTY or len(draft.members) < most:
         return True
     if draft.state is State.PREPARING_REBALANCE:

@@ -7,6 +7,12 @@ from typing import NamedTuple
 from .requests import Protocols
 
 NEVER = 1 << 62
+_LAST_NUMBER = 2**31 - 1
+
+
+def next_number(generation: int) -> int:
+    """Of a generation or an epoch: 32 bits on the wire. After the last one comes 1."""
+    return generation % _LAST_NUMBER + 1
 
 
 class State(IntEnum):
@@ -45,7 +51,7 @@ class Member(NamedTuple):
     protocols: Protocols
     stage: Stage
     deadline_ms: int
-    """When its session ends, unless it is parked."""
+    """When its session ends at the earliest, unless it is parked."""
     is_new: bool
     """It was given its id by a join that is still parked: even parked, its session ends."""
     ticket: str
@@ -53,6 +59,8 @@ class Member(NamedTuple):
     waiter: str
     """Who parks its join or sync."""
     assignment: bytes = b""
+    hearer: str = ""
+    """The process that answers its heartbeats: see `hearing`."""
 
     @property
     def is_parked(self) -> bool:
@@ -87,6 +95,9 @@ class ClassicGroup(NamedTuple):
     """Someone joined since that phase was last prolonged."""
     due_ms: int = NEVER
     """Nothing in the group expires before this."""
+    written_at_ms: int = 0
+    """By the clock of the process that wrote it. No deadline lies further ahead of this than its
+    own length."""
 
     @property
     def is_empty(self) -> bool:

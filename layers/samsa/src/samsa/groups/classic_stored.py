@@ -1,4 +1,8 @@
-"""A classic group as bytes. The first byte says what follows: see `stored`."""
+"""A classic group as bytes. The first byte says what follows: see `stored`.
+
+What members offer (protocols and metadata, most of a group's bytes) is written once for all members
+that offer the same.
+"""
 
 import struct
 from collections.abc import Mapping
@@ -6,14 +10,16 @@ from functools import lru_cache
 
 from .classic_state import ClassicGroup, Member, Stage, State
 from .packing import Corrupt, Texts
+from .requests import Protocols
 
-CLASSIC = 1
-_GROUP = struct.Struct(">BBiqqq?qII")
+CLASSIC = 3
+_GROUP = struct.Struct(">BBiqqq?qqIII")
 _NAMES = Texts(3)
 _PENDING = struct.Struct(">q")
 _PENDING_ID = Texts(1)
-_MEMBER = struct.Struct(">Biiq?HII6H")
-_PROTOCOL = struct.Struct(">HI")
+_MEMBER = struct.Struct(">Biiq?II7H")
+_OFFER = struct.Struct(">I")
+_PROTOCOL = struct.Struct(">II")
 _NONE = 0xFFFF
 REMEMBERED_IDS = 1_000
 _STAGES = tuple(Stage)
@@ -25,17 +31,23 @@ class Packed:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Member, bytes]] = {}
 
-    def members(self, members: Mapping[str, Member]) -> list[bytes]:
+    def members(
+        self, members: Mapping[str, Member], numbers: Mapping[Protocols, int]
+    ) -> list[bytes]:
+        """Each as its own bytes, and the number of what it offers."""
         before, self._known = self._known, {}
+        parts: list[bytes] = []
         for member_id, member in members.items():
             known = before.get(member_id)
             if known is None or known[0] is not member:
                 known = (member, _pack_member(member_id, member))
             self._known[member_id] = known
-        return [packed for _, packed in self._known.values()]
+            parts += (known[1], _OFFER.pack(numbers[member.protocols]))
+        return parts
 
 
 def pack(group: ClassicGroup, packed: Packed) -> bytes:
+    offers = dict.fromkeys(member.protocols for member in group.members.values())
     head = _GROUP.pack(
         CLASSIC,
         group.state,
@@ -45,31 +57,42 @@ def pack(group: ClassicGroup, packed: Packed) -> bytes:
         group.first_phase_ends_ms,
         group.newcomers,
         group.due_ms,
+        group.written_at_ms,
         len(group.pending),
+        len(offers),
         len(group.members),
     )
     parts = [head, _NAMES.pack(group.protocol_type, group.protocol, group.leader)]
     for member_id, lapses in group.pending.items():
         parts += (_PENDING.pack(lapses), _pack_id(member_id))
-    parts += packed.members(group.members)
+    parts += map(_pack_offer, offers)
+    numbers = {offer: number for number, offer in enumerate(offers)}
+    parts += packed.members(group.members, numbers)
     return b"".join(parts)
 
 
 _pack_id = lru_cache(REMEMBERED_IDS)(_PENDING_ID.pack)
 
 
+def _pack_offer(protocols: Protocols) -> bytes:
+    parts = [_OFFER.pack(len(protocols))]
+    for name, metadata in protocols:
+        named = name.encode()
+        parts += (_PROTOCOL.pack(len(named), len(metadata)), named, metadata)
+    return b"".join(parts)
+
+
 def _pack_member(member_id: str, member: Member) -> bytes:
     """Written out at length: this is most of what a write costs."""
     instance, client, host = member.instance_id, member.client_id, member.client_host
-    ticket, waiter = member.ticket, member.waiter
-    texts = f"{member_id}{instance or ''}{client}{host}{ticket}{waiter}".encode()
+    ticket, waiter, hearer = member.ticket, member.waiter, member.hearer
+    texts = f"{member_id}{instance or ''}{client}{host}{ticket}{waiter}{hearer}".encode()
     fixed = _MEMBER.pack(
         member.stage,
         member.session_timeout_ms,
         member.rebalance_timeout_ms,
         member.deadline_ms,
         member.is_new,
-        len(member.protocols),
         len(member.assignment),
         len(texts),
         len(member_id),
@@ -78,27 +101,38 @@ def _pack_member(member_id: str, member: Member) -> bytes:
         len(host),
         len(ticket),
         len(waiter),
+        len(hearer),
     )
-    parts = [fixed, texts, member.assignment]
-    for name, metadata in member.protocols:
-        named = name.encode()
-        parts += (_PROTOCOL.pack(len(named), len(metadata)), named, metadata)
-    return b"".join(parts)
+    return b"".join((fixed, texts, member.assignment))
 
 
 def unpack(data: bytes) -> ClassicGroup:
-    _, state, generation, changed, phase, first, newcomers, due, waited, count = _GROUP.unpack_from(
-        data
-    )
+    (
+        _,
+        state,
+        generation,
+        changed,
+        phase,
+        first,
+        newcomers,
+        due,
+        written,
+        waited,
+        offered,
+        count,
+    ) = _GROUP.unpack_from(data)
     (protocol_type, protocol, leader), at = _NAMES.unpack(data, _GROUP.size)
     pending: dict[str, int] = {}
     for _ in range(waited):
         (lapses,) = _PENDING.unpack_from(data, at)
         (member_id,), at = _PENDING_ID.unpack(data, at + _PENDING.size)
         pending[member_id or ""] = lapses
+    offers: list[Protocols] = []
+    for _ in range(offered):
+        at = _unpack_offer(data, at, offers)
     members: dict[str, Member] = {}
     for _ in range(count):
-        at = _unpack_member(data, at, members)
+        at = _unpack_member(data, at, offers, members)
     if at != len(data):
         raise Corrupt(f"{len(data)} bytes, of which {at} are told of")
     return ClassicGroup(
@@ -114,17 +148,32 @@ def unpack(data: bytes) -> ClassicGroup:
         first,
         newcomers,
         due,
+        written,
     )
 
 
-def _unpack_member(data: bytes, at: int, members: dict[str, Member]) -> int:
+def _unpack_offer(data: bytes, at: int, offers: list[Protocols]) -> int:
+    (count,) = _OFFER.unpack_from(data, at)
+    at += _OFFER.size
+    protocols: list[tuple[str, bytes]] = []
+    for _ in range(count):
+        named, length = _PROTOCOL.unpack_from(data, at)
+        start = at + _PROTOCOL.size + named
+        at = start + length
+        protocols.append((data[start - named : start].decode(), data[start:at]))
+    offers.append(tuple(protocols))
+    return at
+
+
+def _unpack_member(
+    data: bytes, at: int, offers: list[Protocols], members: dict[str, Member]
+) -> int:
     (
         stage,
         session,
         rebalance,
         deadline,
         is_new,
-        offers,
         assigned,
         size,
         *lengths,
@@ -139,26 +188,23 @@ def _unpack_member(data: bytes, at: int, members: dict[str, Member]) -> int:
     host = rest + lengths[2]
     ticket = host + lengths[3]
     waiter = ticket + lengths[4]
+    hearer = waiter + lengths[5]
     at += assigned
     assignment = data[at - assigned : at]
-    protocols: list[tuple[str, bytes]] = []
-    for _ in range(offers):
-        named, length = _PROTOCOL.unpack_from(data, at)
-        start = at + _PROTOCOL.size + named
-        at = start + length
-        protocols.append((data[start - named : start].decode(), data[start:at]))
+    (offer,) = _OFFER.unpack_from(data, at)
     members[member_id] = Member(
         instance_id,
         texts[rest:host],
         texts[host:ticket],
         session,
         rebalance,
-        tuple(protocols),
+        offers[offer],
         _STAGES[stage],
         deadline,
         is_new,
         texts[ticket:waiter],
-        texts[waiter : waiter + lengths[5]],
+        texts[waiter:hearer],
         assignment,
+        texts[hearer : hearer + lengths[6]],
     )
-    return at
+    return at + _OFFER.size

@@ -22,6 +22,7 @@ from .errors import GroupError
 from .patterns import BadPattern, compile_pattern
 from .replies import ConsumerBeaten
 from .requests import ConsumerHeartbeat
+from .settings import Settings
 
 
 def heartbeat(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
@@ -33,7 +34,7 @@ def heartbeat(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeate
 
 def expire(draft: ConsumerDraft) -> None:
     """Drop whoever was silent, or did not let go of its partitions in time."""
-    late = [each for each, member in draft.members.items() if member.expires_ms <= draft.now]
+    late = [each[0] for each in draft.members.items() if draft.end_of(*each) <= draft.now]
     if late:
         draft.remove(late)
 
@@ -128,7 +129,7 @@ def why_not_member(
 
 def _note(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> ConsumerBeaten:
     before = draft.members.get(member_id)
-    draft.put(member_id, _described(before or newcomer(request), request))
+    draft.put(member_id, _described(before or newcomer(request), request, draft.settings))
     draft.hear(member_id)
     draft.follow_topics(request.known, request.matches, request.known_at_ms)
     draft.assign()
@@ -136,8 +137,10 @@ def _note(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> C
     return _answer(draft, member_id, request, before)
 
 
-def _described(member: ConsumerMember, request: ConsumerHeartbeat) -> ConsumerMember:
-    timeout = request.rebalance_timeout_ms
+def _described(
+    member: ConsumerMember, request: ConsumerHeartbeat, settings: Settings
+) -> ConsumerMember:
+    timeout = min(request.rebalance_timeout_ms, settings.max_rebalance_timeout_ms)
     topics = member.topics if request.topics is None else tuple(sorted(set(request.topics)))
     return member._replace(
         client_id=request.client_id,

@@ -19,11 +19,21 @@ from .embedded import (
     NamedPartition,
     Subscription,
     read_subscription,
+    read_version,
     write_assignment,
 )
 from .errors import GroupError
 from .replies import Beaten, Joined, Left, LeftMember, Synced
-from .requests import Heartbeat, Join, Leave, Leaving, Sync, Topics, fresh_id
+from .requests import (
+    Heartbeat,
+    Join,
+    Leave,
+    Leaving,
+    Sync,
+    Topics,
+    fresh_id,
+    rebalance_timeout,
+)
 
 # Join
 
@@ -86,8 +96,7 @@ def _take_place(draft: ConsumerDraft, member_id: str, request: Join) -> GroupErr
 def _note(
     draft: ConsumerDraft, member_id: str, request: Join, subscription: Subscription
 ) -> Joined:
-    timeout = request.rebalance_timeout_ms
-    timeout = max(timeout, 1) if timeout >= 0 else request.session_timeout_ms
+    timeout = rebalance_timeout(request, draft.settings)
     side = ClassicSide(
         request.session_timeout_ms, request.protocols, sync_by_ms=draft.now + timeout
     )
@@ -112,8 +121,12 @@ def _note(
 
 
 def by_id(partitions: tuple[NamedPartition, ...], topics: Topics) -> Partitions:
-    """What is said of topics that do not exist is not heard."""
-    return frozenset((topics[name].id, each) for name, each in partitions if name in topics)
+    """What is said of topics and partitions that do not exist is not heard."""
+    return frozenset(
+        (topics[name].id, each)
+        for name, each in partitions
+        if name in topics and 0 <= each < topics[name].partitions
+    )
 
 
 def by_name(partitions: Partitions, topics: Topics) -> list[NamedPartition]:
@@ -153,7 +166,7 @@ def sync(draft: ConsumerDraft, request: Sync) -> Synced:
         return Synced(GroupError.REBALANCE_IN_PROGRESS)
     draft.change(request.member_id, classic=side._replace(sync_by_ms=NEVER))
     draft.hear(request.member_id)
-    version = read_subscription(side.protocols[0][1]).version
+    version = read_version(side.protocols[0][1])
     assignment = write_assignment(version, by_name(member.assigned, draft.topics))
     return Synced(None, assignment, request.protocol_type, request.protocol)
 

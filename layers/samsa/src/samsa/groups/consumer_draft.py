@@ -5,17 +5,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from .assignors import ASSIGNORS, NOTHING, Partitions, Subscriber
-from .classic_draft import SLACK
-from .classic_state import NEVER
+from .classic_state import NEVER, next_number
 from .consumer_state import NO_TOPIC, ConsumerGroup, ConsumerMember, MemberState
+from .hearing import DEAF, Hearing, is_worth_a_write
 from .reconcile import Aim, reconcile
 from .requests import Matches, Topics
 from .settings import Settings
 
 
 class ConsumerDraft:
-    def __init__(self, group: ConsumerGroup, now_ms: int, settings: Settings) -> None:
+    def __init__(
+        self, group: ConsumerGroup, now_ms: int, settings: Settings, hearing: Hearing = DEAF
+    ) -> None:
         self.now = now_ms
+        self.hearing = hearing
         self.settings = settings
         self.before = group
         self.epoch = group.epoch
@@ -26,6 +29,7 @@ class ConsumerDraft:
         self.matches = group.matches
         self.changed_at_ms = group.changed_at_ms
         self.topics_at_ms = group.topics_at_ms
+        self.written_at_ms = group.written_at_ms
 
     def group(self) -> ConsumerGroup:
         after = ConsumerGroup(
@@ -38,11 +42,33 @@ class ConsumerDraft:
             self.changed_at_ms,
             self.before.due_ms,
             self.topics_at_ms,
+            self.before.written_at_ms,
         )
-        return self.before if after == self.before else after._replace(due_ms=self.next_due())
+        if after == self.before:
+            return self.before
+        due = min((member.expires_ms for member in self.members.values()), default=NEVER)
+        return after._replace(due_ms=due, written_at_ms=max(self.now, self.written_at_ms))
 
     def next_due(self) -> int:
-        return min((member.expires_ms for member in self.members.values()), default=NEVER)
+        """As far as this process knows: not before what is stored in the group."""
+        return min((self.end_of(*each) for each in self.members.items()), default=NEVER)
+
+    def pull_in(self) -> None:
+        """As of a classic group."""
+        by, self.written_at_ms = self.written_at_ms - self.now, self.now
+        for member_id, member in self.members.items():
+            side = member.classic
+            self.members[member_id] = member._replace(
+                session_ends_ms=member.session_ends_ms - by,
+                revoke_by_ms=_earlier(member.revoke_by_ms, by),
+                classic=side
+                and side._replace(
+                    join_by_ms=_earlier(side.join_by_ms, by),
+                    sync_by_ms=_earlier(side.sync_by_ms, by),
+                ),
+            )
+        self.changed_at_ms = min(self.changed_at_ms, self.now)
+        self.topics_at_ms = min(self.topics_at_ms, self.now)
 
     # Members
 
@@ -56,14 +82,14 @@ class ConsumerDraft:
         if before is None:
             self.changed_at_ms = self.now
         if before is None or (before.topics, before.pattern) != (member.topics, member.pattern):
-            self.epoch += 1
+            self.epoch = next_number(self.epoch)
 
     def remove(self, member_ids: Iterable[str]) -> None:
         for member_id in member_ids:
             del self.members[member_id]
             self.targets.pop(member_id, None)
             self.changed_at_ms = self.now
-        self.epoch += 1
+        self.epoch = next_number(self.epoch)
 
     def rename(self, old_id: str, new_id: str) -> None:
         """A static member comes back under another id, and takes its assignment up."""
@@ -79,14 +105,26 @@ class ConsumerDraft:
                 return member_id
         return None
 
+    def _timeout(self, member: ConsumerMember) -> int:
+        side = member.classic
+        return side.session_timeout_ms if side else self.settings.consumer_session_timeout_ms
+
+    def end_of(self, member_id: str, member: ConsumerMember) -> int:
+        """When it is to be removed, unless it is heard again and does what it must."""
+        if member.expires_ms == NEVER:
+            return NEVER
+        end, timeout = member.session_ends_ms, self._timeout(member)
+        session = self.hearing.end_of(member_id, member.hearer, end, timeout)
+        return min(session, member.act_by_ms)
+
     def hear(self, member_id: str) -> None:
         """Prolong a session, where that is worth a write."""
         member = self.members[member_id]
-        side = member.classic
-        timeout = side.session_timeout_ms if side else self.settings.consumer_session_timeout_ms
-        end = self.now + timeout + timeout // SLACK
-        if not 0 <= end - member.session_ends_ms < timeout // SLACK:
-            self.change(member_id, session_ends_ms=end)
+        timeout, hearer = self._timeout(member), self.hearing.hearer
+        end, stored = self.now + timeout, member.session_ends_ms
+        # A member that changes its protocol may have a shorter session from now on.
+        if stored > end or is_worth_a_write(end, stored, timeout) or member.hearer != hearer:
+            self.change(member_id, session_ends_ms=end, hearer=hearer)
 
     # Assignment
 
@@ -103,7 +141,7 @@ class ConsumerDraft:
         names.update(name for found in resolved.values() for name in found)
         topics = {name: known.get(name, NO_TOPIC) for name in sorted(names)}
         if self.epoch == self.assignment_epoch:
-            self.epoch += 1
+            self.epoch = next_number(self.epoch)
         self.topics, self.matches = topics, resolved
         self.topics_at_ms = max(looked_at_ms, self.topics_at_ms)
 
@@ -154,3 +192,7 @@ class ConsumerDraft:
         return NOTHING.union(
             *(member.holds for each, member in self.members.items() if each != member_id)
         )
+
+
+def _earlier(deadline_ms: int, by: int) -> int:
+    return deadline_ms if deadline_ms == NEVER else deadline_ms - by

@@ -60,13 +60,22 @@ class ConsumerMember(NamedTuple):
     revoking: Partitions
     """No longer its own, but it may still read them."""
     session_ends_ms: int
+    """At the earliest."""
     revoke_by_ms: int = NEVER
     classic: ClassicSide | None = None
+    hearer: str = ""
+    """The process that answers its heartbeats: see `hearing`."""
+
+    @property
+    def act_by_ms(self) -> int:
+        """When it must have let go of partitions, joined or synced."""
+        side = self.classic
+        own = self.revoke_by_ms
+        return min(own, side.join_by_ms, side.sync_by_ms) if side else own
 
     @property
     def expires_ms(self) -> int:
-        own = min(self.session_ends_ms, self.revoke_by_ms)
-        return min(own, self.classic.join_by_ms, self.classic.sync_by_ms) if self.classic else own
+        return min(self.session_ends_ms, self.act_by_ms)
 
     @property
     def holds(self) -> Partitions:
@@ -108,6 +117,8 @@ class ConsumerGroup(NamedTuple):
     """Nothing in the group expires before this."""
     topics_at_ms: int = 0
     """When someone looked at the topics as they are noted here."""
+    written_at_ms: int = 0
+    """As of a classic group."""
 
     @property
     def is_empty(self) -> bool:

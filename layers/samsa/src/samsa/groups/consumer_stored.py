@@ -10,11 +10,11 @@ from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberSt
 from .packing import Corrupt, Texts, blob, read_blob, read_texts, texts
 from .requests import Protocols, TopicInfo
 
-CONSUMER = 2
-_GROUP = struct.Struct(">BiiqqqIII")
+CONSUMER = 4
+_GROUP = struct.Struct(">BiiqqqqIII")
 _TOPIC = struct.Struct(">16sI")
 _MEMBER = struct.Struct(">iiiBqq?")
-_MEMBER_TEXTS = Texts(7)
+_MEMBER_TEXTS = Texts(8)
 _SIDE = struct.Struct(">iqq")
 _RUN = struct.Struct(">II")
 _COUNT = struct.Struct(">I")
@@ -38,6 +38,7 @@ def pack(group: ConsumerGroup) -> bytes:
         group.changed_at_ms,
         group.due_ms,
         group.topics_at_ms,
+        group.written_at_ms,
         len(group.topics),
         len(group.matches),
         len(group.members),
@@ -91,6 +92,7 @@ def _pack_member(parts: list[bytes], member_id: str, member: ConsumerMember, ids
         member.client_host,
         member.pattern,
         member.assignor,
+        member.hearer,
     )
     parts += (fixed, named, texts(member.topics))
     parts += (_pack_partitions(member.assigned, ids), _pack_partitions(member.revoking, ids))
@@ -109,6 +111,7 @@ def unpack(data: bytes) -> ConsumerGroup:
         changed,
         due,
         looked,
+        written,
         topics,
         patterns,
         members,
@@ -138,6 +141,7 @@ def unpack(data: bytes) -> ConsumerGroup:
         changed,
         due,
         looked,
+        written,
     )
 
 
@@ -181,7 +185,7 @@ class _Reader:
             self.data, self.at
         )
         named, self.at = _MEMBER_TEXTS.unpack(self.data, self.at + _MEMBER.size)
-        member_id, instance_id, rack_id, client_id, client_host, pattern, assignor = named
+        member_id, instance_id, rack_id, client_id, client_host, pattern, assignor, hearer = named
         topics = tuple(self.texts())
         assigned, revoking = self.partitions(), self.partitions()
         return member_id or "", ConsumerMember(
@@ -201,6 +205,7 @@ class _Reader:
             session,
             revoke_by,
             self._side() if is_classic else None,
+            hearer or "",
         )
 
     def _side(self) -> ClassicSide:

@@ -92,6 +92,14 @@ def read_subscription(data: bytes) -> Subscription:
     return Subscription(version, topics, owned, rack_id)
 
 
+def read_version(data: bytes) -> int:
+    """Of a subscription that may hold any bytes; one that cannot be read has version 0."""
+    try:
+        return min(max(_Reader(data).short(), 0), LATEST)
+    except Malformed:
+        return 0
+
+
 def read_topics(data: bytes) -> tuple[str, ...]:
     """Only what every version has."""
     reader = _Reader(data)

@@ -8,7 +8,7 @@ and the other way round: what was committed last must never look newer than what
 from .assignors import Partitions
 from .classic_draft import Draft
 from .classic_rebalance import prepare
-from .classic_state import ClassicGroup, Member, Stage, State
+from .classic_state import ClassicGroup, Member, Stage, State, next_number
 from .consumer_classic import by_id, by_name
 from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberState
 from .embedded import (
@@ -17,6 +17,7 @@ from .embedded import (
     Subscription,
     read_assignment,
     read_subscription,
+    read_version,
     write_assignment,
 )
 from .requests import Topics
@@ -40,9 +41,9 @@ def to_consumer(group: ClassicGroup, known: Topics, now_ms: int) -> ConsumerGrou
         for member_id, member in group.members.items()
     }
     names = sorted({name for member in members.values() for name in member.topics})
-    unassigned = group.state is not State.STABLE
+    epoch = group.generation
     return ConsumerGroup(
-        epoch=group.generation + unassigned,
+        epoch=epoch if group.state is State.STABLE else next_number(epoch),
         assignment_epoch=group.generation,
         members=members,
         targets={each: partitions for each, partitions in has.items() if partitions},
@@ -122,7 +123,7 @@ def to_classic(group: ConsumerGroup, now_ms: int, settings: Settings) -> Classic
 
 
 def _as_classic(member: ConsumerMember, side: ClassicSide, topics: Topics, now_ms: int) -> Member:
-    version = read_subscription(side.protocols[0][1]).version
+    version = read_version(side.protocols[0][1])
     return Member(
         instance_id=member.instance_id,
         client_id=member.client_id,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .assignors import NOTHING, Partitions
+from .classic_state import next_number
 from .consumer_state import ConsumerMember, MemberState
 
 
@@ -35,7 +36,7 @@ def _leave_epoch(member: ConsumerMember, aim: Aim) -> ConsumerMember:
 def _let_go(member: ConsumerMember, aim: Aim) -> ConsumerMember:
     if aim.still_owns(member.revoking):
         return member
-    return _approach(member, member.epoch + 1, aim)
+    return _approach(member, next_number(member.epoch), aim)
 
 
 def _take_more(member: ConsumerMember, aim: Aim) -> ConsumerMember:

@@ -9,9 +9,14 @@ from typing import NamedTuple
 from uuid import UUID
 
 from .assignors import Partitions
+from .settings import Settings
 
 Protocols = tuple[tuple[str, bytes], ...]
 """In the member's order of preference: name and metadata."""
+
+
+LONGEST_PREFIX = 1_000
+"""Characters of a client's name in a member id: older versions have 32,767 bytes for an id."""
 
 
 class TopicInfo(NamedTuple):
@@ -55,7 +60,15 @@ class Join(NamedTuple):
 
 def fresh_id(request: Join) -> str:
     """The member id for a join that has none: the same each time that it is asked."""
-    return f"{request.instance_id or request.client_id}-{request.ticket}"
+    named = request.instance_id or request.client_id
+    return f"{named[:LONGEST_PREFIX]}-{request.ticket}"
+
+
+def rebalance_timeout(request: Join, settings: Settings) -> int:
+    """Within limits: a client may send any number."""
+    timeout = request.rebalance_timeout_ms
+    asked = max(timeout, 1) if timeout >= 0 else request.session_timeout_ms
+    return min(asked, settings.max_rebalance_timeout_ms)
 
 
 class Sync(NamedTuple):

@@ -1,4 +1,5 @@
-"""What an operator may set; the defaults are Kafka's."""
+"""What an operator may set. The defaults are Kafka's, but for the size of a group: Kafka has no
+limit, and here a group is one item of the ledger."""
 
 from typing import NamedTuple
 
@@ -8,14 +9,20 @@ class Settings(NamedTuple):
     """group.initial.rebalance.delay.ms: how long an empty group waits for more members."""
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000
-    max_size: int = 2**31 - 1
+    max_rebalance_timeout_ms: int = 86_400_000
+    """Clients may ask for 24 days (max.poll.interval.ms of 2^31 − 1): they get this."""
+    max_size: int = 2_000
+    """group.max.size: members, and ids that were given to clients which have not joined yet."""
     new_member_join_timeout_ms: int = 300_000
     """How long a join that had no member id may be parked."""
     consumer_session_timeout_ms: int = 45_000
     consumer_heartbeat_interval_ms: int = 5_000
-    consumer_max_size: int = 2**31 - 1
+    consumer_max_size: int = 2_000
     consumer_assignors: tuple[str, ...] = ("uniform", "range")
     """The first is the default of a group whose members name none."""
+    exact_sessions: bool = False
+    """Whether this process hears every request of a connection, and so when a member was silent:
+    `samsa up` does, a function does not. See `hearing`."""
 
 
 DEFAULTS = Settings()

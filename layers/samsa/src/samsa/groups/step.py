@@ -8,7 +8,7 @@ Requests that come together may be taken together, and are written once: `steps`
 one after the other; who was parked by one of them and freed by a later one is answered at the end.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -20,7 +20,7 @@ from .consumer_draft import ConsumerDraft
 from .consumer_state import ConsumerGroup
 from .embedded import Malformed
 from .errors import GroupError
-from .heard import prolong
+from .hearing import DEAF, Hearing, prolong
 from .migrate import can_upgrade, must_downgrade, to_classic, to_consumer
 from .replies import ConsumerBeaten, Parked
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync, asker
@@ -48,7 +48,9 @@ class Steps(NamedTuple):
     wake: frozenset[str]
 
 
-NOBODY: Mapping[str, int] = {}
+CLOCK_TOLERANCE_MS = 1_000
+"""Clocks of processes differ. A group that was written further ahead was written by a clock that
+has been set back since."""
 
 
 def step(
@@ -56,9 +58,9 @@ def step(
     request: Request,
     now_ms: int,
     settings: Settings = DEFAULTS,
-    heard: Mapping[str, int] = NOBODY,
+    hearing: Hearing = DEAF,
 ) -> Step:
-    after, (answer,), wake = steps(group, (request,), now_ms, settings, heard)
+    after, (answer,), wake = steps(group, (request,), now_ms, settings, hearing)
     return Step(after, answer, wake)
 
 
@@ -67,36 +69,60 @@ def steps(
     requests: Sequence[Request],
     now_ms: int,
     settings: Settings = DEFAULTS,
-    heard: Mapping[str, int] = NOBODY,
+    hearing: Hearing = DEAF,
 ) -> Steps:
-    """`heard`: members whose heartbeats were answered since the last write → when. They are
-    prolonged if there is something to write anyway."""
-    after = None if group is None else expire(group, now_ms, settings)
+    """Members that were heard since the last write are prolonged if there is something to write
+    anyway."""
+    after = None if group is None else expire(group, now_ms, settings, hearing)
     wake = _answered(group, after)
     answers: list[Answer] = []
     while len(answers) < len(requests):
         before, left = after, requests[len(answers) :]
         serve = ROUTES[type(before), type(left[0]) is ConsumerHeartbeat]
-        after, more = serve(before, left, now_ms, settings)
+        after, more = serve(before, left, now_ms, settings, hearing)
         after = _settled(after, now_ms, settings)
         answers += more
         wake |= _answered(before, after)
-    if heard and after is not None and after is not group:
-        after = prolong(after, heard, settings.consumer_session_timeout_ms)
+    if hearing.heard and after is not None and after is not group:
+        after = prolong(after, hearing, settings.consumer_session_timeout_ms)
     return Steps(after, answers, wake)
 
 
-def expire(group: Group, now_ms: int, settings: Settings = DEFAULTS) -> Group:
+def needs_a_look(group: Group, now_ms: int) -> bool:
+    """Something may be overdue, or the clock was set back."""
+    return group.due_ms <= now_ms or group.written_at_ms > now_ms + CLOCK_TOLERANCE_MS
+
+
+def expire(
+    group: Group, now_ms: int, settings: Settings = DEFAULTS, hearing: Hearing = DEAF
+) -> Group:
     """The group as it is now, for those who only look: the very object if nothing is overdue."""
+    if not needs_a_look(group, now_ms):
+        return group
+    draft = _draft(group, now_ms, settings, hearing)
+    if group.written_at_ms > now_ms + CLOCK_TOLERANCE_MS:
+        draft.pull_in()
+    if isinstance(draft, Draft):
+        classic.expire(draft)
+    else:
+        consumer.expire(draft)
+    return _settled(draft.group(), now_ms, settings)
+
+
+def quieted(group: Group, now_ms: int, settings: Settings, hearing: Hearing) -> Group:
+    """For a process that has just looked, and keeps the group in memory: the same group, due when
+    something is, as far as this process knows. What is stored is a lower bound."""
     if group.due_ms > now_ms:
         return group
+    return group._replace(due_ms=_draft(group, now_ms, settings, hearing).next_due())
+
+
+def _draft(
+    group: Group, now_ms: int, settings: Settings, hearing: Hearing
+) -> Draft | ConsumerDraft:
     if isinstance(group, ClassicGroup):
-        draft = Draft(group, now_ms, settings)
-        classic.expire(draft)
-        return draft.group()
-    late = ConsumerDraft(group, now_ms, settings)
-    consumer.expire(late)
-    return _settled(late.group(), now_ms, settings)
+        return Draft(group, now_ms, settings, hearing)
+    return ConsumerDraft(group, now_ms, settings, hearing)
 
 
 def patterns_of(group: Group | None, request: Request) -> set[str]:
@@ -113,8 +139,10 @@ Served: TypeAlias = tuple[Group | None, list[Answer]]
 Requests: TypeAlias = Sequence[Request]
 
 
-def _classic(group: ClassicGroup, requests: Requests, now_ms: int, settings: Settings) -> Served:
-    draft = Draft(group, now_ms, settings)
+def _classic(
+    group: ClassicGroup, requests: Requests, now_ms: int, settings: Settings, hearing: Hearing
+) -> Served:
+    draft = Draft(group, now_ms, settings, hearing)
     run = takewhile(lambda each: type(each) is not ConsumerHeartbeat, requests)
     answers: list[Answer] = [classic_requests.ask(draft, each) for each in run]
     parked = {n: answer.ask for n, answer in enumerate(answers) if isinstance(answer, Parked)}
@@ -122,7 +150,7 @@ def _classic(group: ClassicGroup, requests: Requests, now_ms: int, settings: Set
         _answer_the_freed(draft, parked, answers)
     after = draft.group()
     if parked:
-        due_ms = draft.next_due() if after is group else after.due_ms
+        due_ms = draft.next_due()
         for n, ask in parked.items():
             answers[n] = Parked(due_ms, ask)
     return after, answers
@@ -137,46 +165,62 @@ def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: lis
                 parked[n] = answer.ask
 
 
-def _new_classic(_: None, requests: Requests, now_ms: int, settings: Settings) -> Served:
+def _new_classic(
+    _: None, requests: Requests, now_ms: int, settings: Settings, hearing: Hearing
+) -> Served:
     fresh = ClassicGroup(changed_at_ms=now_ms)
-    after, answers = _classic(fresh, requests, now_ms, settings)
+    after, answers = _classic(fresh, requests, now_ms, settings, hearing)
     return (None if after is fresh else after), answers
 
 
-def _one(serve: Callable[[Any, Any, int, Settings], Routed]) -> Callable[..., Served]:
-    def serve_one(group: Any, requests: Requests, now_ms: int, settings: Settings) -> Served:
-        after, answer = serve(group, requests[0], now_ms, settings)
+def _one(serve: Callable[[Any, Any, int, Settings, Hearing], Routed]) -> Callable[..., Served]:
+    def serve_one(
+        group: Any, requests: Requests, now_ms: int, settings: Settings, hearing: Hearing
+    ) -> Served:
+        after, answer = serve(group, requests[0], now_ms, settings, hearing)
         return after, [answer]
 
     return serve_one
 
 
 def _consumer(
-    group: ConsumerGroup, request: ConsumerHeartbeat, now_ms: int, settings: Settings
+    group: ConsumerGroup,
+    request: ConsumerHeartbeat,
+    now_ms: int,
+    settings: Settings,
+    hearing: Hearing,
 ) -> Routed:
-    draft = ConsumerDraft(group, now_ms, settings)
+    draft = ConsumerDraft(group, now_ms, settings, hearing)
     answer = consumer.heartbeat(draft, request)
     return (group if answer.error else draft.group()), answer
 
 
-def _new_consumer(_: None, request: ConsumerHeartbeat, now_ms: int, settings: Settings) -> Routed:
-    return _begin_consumer(None, ConsumerGroup(changed_at_ms=now_ms), request, now_ms, settings)
+def _new_consumer(
+    _: None, request: ConsumerHeartbeat, now_ms: int, settings: Settings, hearing: Hearing
+) -> Routed:
+    return _begin_consumer(
+        None, ConsumerGroup(changed_at_ms=now_ms), request, now_ms, settings, hearing
+    )
 
 
 def _upgrade(
-    group: ClassicGroup, request: ConsumerHeartbeat, now_ms: int, settings: Settings
+    group: ClassicGroup,
+    request: ConsumerHeartbeat,
+    now_ms: int,
+    settings: Settings,
+    hearing: Hearing,
 ) -> Routed:
     """Only a join makes a group of the other kind of it."""
     if group.state is State.EMPTY and not group.members:
         fresh = ConsumerGroup(group.generation, group.generation, changed_at_ms=now_ms)
-        return _begin_consumer(group, fresh, request, now_ms, settings)
+        return _begin_consumer(group, fresh, request, now_ms, settings, hearing)
     if request.epoch != 0 or not can_upgrade(group, settings):
         return group, ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
     try:
         upgraded = to_consumer(group, request.known, now_ms)
     except Malformed:
         return group, ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
-    return _begin_consumer(group, upgraded, request, now_ms, settings)
+    return _begin_consumer(group, upgraded, request, now_ms, settings, hearing)
 
 
 def _begin_consumer(
@@ -185,8 +229,9 @@ def _begin_consumer(
     request: ConsumerHeartbeat,
     now_ms: int,
     settings: Settings,
+    hearing: Hearing,
 ) -> Routed:
-    after, answer = _consumer(group, request, now_ms, settings)
+    after, answer = _consumer(group, request, now_ms, settings, hearing)
     assert isinstance(answer, ConsumerBeaten)
     if answer.error is GroupError.UNKNOWN_MEMBER_ID:
         answer = ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
@@ -194,20 +239,20 @@ def _begin_consumer(
 
 
 def _classic_to_consumer(
-    group: ConsumerGroup, request: Request, now_ms: int, settings: Settings
+    group: ConsumerGroup, request: Request, now_ms: int, settings: Settings, hearing: Hearing
 ) -> Routed:
     """An empty group may become one of the other kind; its epochs go on."""
     if group.is_empty and isinstance(request, Join):
         fresh = ClassicGroup(generation=group.epoch, changed_at_ms=now_ms)
-        after, answers = _classic(fresh, [request], now_ms, settings)
+        after, answers = _classic(fresh, [request], now_ms, settings, hearing)
         return (group if after is fresh else after), answers[0]
-    draft = ConsumerDraft(group, now_ms, settings)
+    draft = ConsumerDraft(group, now_ms, settings, hearing)
     answer = consumer_classic.REQUESTS[type(request)](draft, request)
     refused = isinstance(request, Join) and answer.error
     return (group if refused else draft.group()), answer
 
 
-ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, Settings], Served]] = {
+ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, Settings, Hearing], Served]] = {
     (type(None), False): _new_classic,
     (ClassicGroup, False): _classic,
     (ConsumerGroup, False): _one(_classic_to_consumer),

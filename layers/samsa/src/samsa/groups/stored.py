@@ -1,11 +1,26 @@
-"""A group as the bytes of one ledger item, whichever its protocol. The first byte says which."""
+"""A group as the bytes of one ledger item, whichever its protocol. The first byte says which.
+
+A group of some size is compressed: tickets and ids are hardly smaller then, but subscriptions and
+assignments are, and DynamoDB counts every kilobyte that is written. What is compressed is bounded
+too, so that no item unpacks to more than a process can bear.
+"""
 
 import struct
+import zlib
 
 from . import classic_stored, consumer_stored
 from .classic_state import ClassicGroup
 from .packing import Corrupt
 from .step import Group
+
+COMPRESSED = b"\x05"
+COMPRESS_FROM = 4_096
+"""Bytes. A smaller group is four write units at the most."""
+MOST_UNPACKED = 1024 * 1024
+
+
+class TooLarge(Exception):
+    """The group cannot be stored."""
 
 
 class Packer:
@@ -16,9 +31,17 @@ class Packer:
         self._packed = classic_stored.Packed()
 
     def pack(self, group: Group) -> bytes:
+        """Raises TooLarge."""
         if isinstance(group, ClassicGroup):
-            return classic_stored.pack(group, self._packed)
-        return consumer_stored.pack(group)
+            packed = classic_stored.pack(group, self._packed)
+        else:
+            packed = consumer_stored.pack(group)
+        if len(packed) < COMPRESS_FROM:
+            return packed
+        if len(packed) > MOST_UNPACKED:
+            raise TooLarge(f"a group of {len(packed)} bytes")
+        smaller = COMPRESSED + zlib.compress(packed, 1)
+        return smaller if len(smaller) < len(packed) else packed
 
 
 def pack(group: Group) -> bytes:
@@ -27,10 +50,20 @@ def pack(group: Group) -> bytes:
 
 def unpack(data: bytes) -> Group:
     try:
+        if data[:1] == COMPRESSED:
+            data = _decompressed(data[1:])
         if data[0] == classic_stored.CLASSIC:
             return classic_stored.unpack(data)
         if data[0] == consumer_stored.CONSUMER:
             return consumer_stored.unpack(data)
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, ValueError, zlib.error) as error:
         raise Corrupt(str(error)) from error
     raise Corrupt(f"a group of kind {data[0]}")
+
+
+def _decompressed(data: bytes) -> bytes:
+    reader = zlib.decompressobj()
+    found = reader.decompress(data, MOST_UNPACKED)
+    if not reader.eof or reader.unused_data:
+        raise Corrupt("it ends too early, or is too large")
+    return found

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from samsa.log.admit import Outcome, Refusal
 from samsa.log.writer import Appending
-from samsa.ports import Unavailable, UnknownPartition
+from samsa.ports import StorageError, Unavailable, UnknownPartition
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.produce import (
     PARTITION_RESPONSE,
@@ -21,6 +21,7 @@ from samsa.wire.messages.produce import (
     RESPONSE,
     TOPIC_RESPONSE,
 )
+from samsa.work import Work
 
 from .appends import Pending, Terms
 from .compacted import WithoutKeys
@@ -42,15 +43,37 @@ _REFUSALS = {
 
 
 def response(pending: list[Pending]) -> Any:
-    topics: list[Any] = []
-    last: Any = None
+    answers = Answers()
     for one in pending:
-        if one.topic is not last:
-            last = one.topic
-            topics.append(TOPIC_RESPONSE(name=last.name, topic_id=last.topic_id))
-            topics[-1].partition_responses = []
-        topics[-1].partition_responses.append(_partition_response(one))
-    return RESPONSE(responses=topics)
+        answers.add(one)
+    return RESPONSE(responses=answers.topics)
+
+
+async def response_in_pieces(pending: list[Pending], work: Work) -> Any:
+    answers = Answers()
+    async for one in work.pace(pending):
+        answers.add(one)
+    return RESPONSE(responses=answers.topics)
+
+
+class Answers:
+    """Those of one request, by topic."""
+
+    __slots__ = ("_last", "topics")
+
+    def __init__(self) -> None:
+        self.topics: list[Any] = []
+        self._last: Any = None
+
+    def add(self, one: Pending) -> None:
+        if one.topic is not self._last:
+            self._last = one.topic
+            self.topics.append(
+                TOPIC_RESPONSE(
+                    name=one.topic.name, topic_id=one.topic.topic_id, partition_responses=[]
+                )
+            )
+        self.topics[-1].partition_responses.append(_partition_response(one))
 
 
 def stored_alone(terms: Terms, pending: list[Pending]) -> bytes | None:
@@ -112,13 +135,19 @@ def _outcome(result: Appending | Refused) -> Outcome | Refused:
     if not result.done():
         return Refused(ErrorCode.REQUEST_TIMED_OUT, "the store is slow; the outcome is not known")
     error = result.exception()
-    if isinstance(error, UnknownPartition):
-        return Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted")
-    if isinstance(error, Unavailable):
-        return Refused(ErrorCode.REQUEST_TIMED_OUT, f"the store did not answer: {error}")
     if error is not None:
-        raise error
+        return _failure(error)
     outcome = result.result()
     if outcome.refusal is not None:
         return Refused(_REFUSALS[outcome.refusal], outcome.refusal.value)
     return outcome
+
+
+def _failure(error: BaseException) -> Refused:
+    if isinstance(error, UnknownPartition):
+        return Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted")
+    if isinstance(error, StorageError):
+        return Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+    if isinstance(error, Unavailable):
+        return Refused(ErrorCode.REQUEST_TIMED_OUT, f"the store did not answer: {error}")
+    raise error

@@ -11,6 +11,7 @@ from samsa.wire.schema import Struct
 
 from .broker import Broker
 from .configs import Refused, check_configs
+from .group_configs import KAFKAS_DEFAULTS
 from .resources import ResourceType, check_resource
 
 Amend: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
@@ -23,7 +24,7 @@ async def alter_all(
     """A row for each resource. `amend` reads what a resource asks for."""
     asked = Counter((row.resource_type, row.resource_name) for row in request.resources)
     rows = []
-    for resource in request.resources:
+    async for resource in broker.work.pace(request.resources):
         code, message = ErrorCode.NONE, None
         try:
             if asked[resource.resource_type, resource.resource_name] > 1:
@@ -46,8 +47,12 @@ async def alter_all(
 
 async def _alter(resource: Any, amend: Amend, dry_run: bool, broker: Broker) -> None:
     _check_entries(resource)
-    if check_resource(resource) is ResourceType.BROKER:
+    kind = check_resource(resource)
+    if kind is ResourceType.BROKER:
         _refuse_any(amend({}))
+        return
+    if kind is ResourceType.GROUP:
+        _refuse_group_configs(resource.resource_name, amend({}))
         return
 
     def changed(topic: Topic) -> Topic:
@@ -66,6 +71,19 @@ def _refuse_any(configs: Mapping[str, str]) -> None:
         raise Refused(
             ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: [{names}]"
         )
+
+
+def _refuse_group_configs(group_id: str, configs: Mapping[str, str]) -> None:
+    """Likewise: all groups have what the broker was started with."""
+    if not group_id:
+        raise Refused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+    for name in configs:
+        if name not in KAFKAS_DEFAULTS:
+            raise Refused(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
+    if configs:
+        names = ", ".join(configs)
+        problem = f"Configs of a single group cannot be changed here: [{names}]"
+        raise Refused(ErrorCode.INVALID_REQUEST, problem)
 
 
 def _check_entries(resource: Any) -> None:

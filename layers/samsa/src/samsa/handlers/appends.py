@@ -5,29 +5,17 @@ from typing import Any, NamedTuple
 from samsa.log.layout import Batch
 from samsa.log.writer import Appending
 from samsa.ports import Partition, Topic
-from samsa.records.batch import stamp, validate
-from samsa.records.errors import CorruptBatch, InvalidRecord, RecordError, UnsupportedCodec
-from samsa.records.legacy import is_legacy, to_batch
+from samsa.records.errors import RecordError, TooLarge
 from samsa.wire.errors import ErrorCode
 
 from .broker import Broker
 from .catalog import partition_of
-from .compacted import check_keys
-from .configs import Refused, number
+from .checks import CODES, PRODUCERS_TIME, checked, gives_time
+from .configs import Refused
 from .internal import refuse_internal
-from .topic_configs import TOPIC_CONFIGS
+from .unpacking import Long, briefly
 
 ACKS = (-1, 0, 1)
-LOG_APPEND_TIME = "LogAppendTime"
-PRODUCERS_TIME = -1
-MAX_MESSAGE_BYTES = int(TOPIC_CONFIGS["max.message.bytes"].default)
-FIRST_WITH_BATCHES = 3
-
-_RECORD_ERRORS: dict[type[RecordError], ErrorCode] = {
-    CorruptBatch: ErrorCode.CORRUPT_MESSAGE,
-    InvalidRecord: ErrorCode.INVALID_RECORD,
-    UnsupportedCodec: ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
-}
 
 
 class Terms(NamedTuple):
@@ -48,31 +36,52 @@ class Pending(NamedTuple):
     """Its time, if that is the broker's to give, else −1."""
 
 
+class Unchecked(NamedTuple):
+    """One partition of a request whose records take long to check."""
+
+    topic: Any
+    number: int
+    partition: Partition
+    check: Long[Batch]
+    appended_at: int
+
+
 def begin(
     row: Any, index: int, records: Any, topic: Topic | Refused, terms: Terms, broker: Broker
-) -> Pending:
+) -> Pending | Unchecked:
     if isinstance(topic, Refused):
         return Pending(row, index, topic, PRODUCERS_TIME)
-    appended_at = _append_time(topic, broker) if topic.configs else PRODUCERS_TIME
+    now_ms = broker.stores.clock.now_ms()
+    appended_at = now_ms if topic.configs and gives_time(topic) else PRODUCERS_TIME
     result: Appending | Refused
     try:
         partition = _partition(topic, index, terms.acks)
-        batch = _batch(records, topic, terms.version, broker)
-        if topic.configs:
-            check_keys(topic, index, *batch, broker.rules.max_decompressed_bytes)
-        if appended_at != PRODUCERS_TIME:
-            batch = batch._replace(header=stamp(batch.data, 0, appended_at))
+        limit, rooms = broker.rules.work.max_made_bytes, broker.unpacking.rooms
+        batch = briefly(checked(records, topic, index, terms.version, now_ms, limit, rooms))
+        if isinstance(batch, Long):
+            return Unchecked(row, index, partition, batch, appended_at)
         result = broker.log.append(partition, batch)
-    except Refused as refused:
-        result = refused.with_traceback(None)  # which would hold on to the request's memory
-    except RecordError as error:
-        result = Refused(_RECORD_ERRORS[type(error)], str(error))
+    except (Refused, RecordError) as error:
+        result = _refused(error, broker)
     return Pending(row, index, result, appended_at)
 
 
-def _append_time(topic: Topic, broker: Broker) -> int:
-    kind = topic.configs.get("message.timestamp.type", "").strip()
-    return broker.stores.clock.now_ms() if kind == LOG_APPEND_TIME else PRODUCERS_TIME
+async def go_on(one: Unchecked, broker: Broker) -> Pending:
+    """The caller queues nothing else before this is done: order of requests is order in the log."""
+    result: Appending | Refused
+    try:
+        result = broker.log.append(one.partition, await broker.unpacking.finish(one.check))
+    except (Refused, RecordError) as error:
+        result = _refused(error, broker)
+    return Pending(one.topic, one.number, result, one.appended_at)
+
+
+def _refused(error: Refused | RecordError, broker: Broker) -> Refused:
+    if isinstance(error, Refused):
+        return error.with_traceback(None)  # which would hold on to the request's memory
+    if isinstance(error, TooLarge):
+        broker.work.refused["unpacked bytes"] += 1
+    return Refused(CODES[type(error)], str(error))
 
 
 def _partition(topic: Topic, index: int, acks: int) -> Partition:
@@ -85,27 +94,3 @@ def _partition(topic: Topic, index: int, acks: int) -> Partition:
         )
     refuse_internal(topic)
     return partition
-
-
-def _batch(records: Any, topic: Topic, version: int, broker: Broker) -> Batch:
-    if not records:
-        raise InvalidRecord("there are no records")
-    data: memoryview = records
-    if version < FIRST_WITH_BATCHES:
-        if not is_legacy(records):
-            raise InvalidRecord("a v2 batch needs Produce v3 or newer")
-        data = memoryview(bytearray(to_batch(records, broker.rules.max_decompressed_bytes)))
-    _check_size(data, topic)
-    header = validate(data)
-    if header.is_transactional:
-        raise Refused(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
-    return Batch(header, data)
-
-
-def _check_size(data: memoryview, topic: Topic) -> None:
-    most = number(topic, "max.message.bytes") if topic.configs else MAX_MESSAGE_BYTES
-    if len(data) > most:
-        raise Refused(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"{len(data)} bytes are more than max.message.bytes={most} of {topic.name}",
-        )

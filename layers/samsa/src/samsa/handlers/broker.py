@@ -1,5 +1,6 @@
 """What a handler works with: the broker, and what is known of the client that asks."""
 
+from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -10,17 +11,23 @@ from samsa.log.stores import Stores
 from samsa.log.writer import Appending
 from samsa.ports import Groups, Unavailable
 from samsa.wire.apis import ApiKey
+from samsa.work import Work, WorkLimits
 
 from .budget import Budget
 from .catalog import Catalog, CatalogRules
+from .topic_totals import Totals
+from .unpacking import Unpacking
 
 if TYPE_CHECKING:
     from samsa.groups import Settings
 
     from .coordinator import Coordinator
+    from .group_totals import GroupTotals
 
 NODE_ID = 0
 LEADER_EPOCH = 0
+LONG_REQUESTS = 4
+"""Those of thousands of elements: as many are in memory, with their answers, at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,12 @@ class Rules:
     log_retention_hours: int = 168
     """How long a topic keeps a record that says nothing of it itself; -1 for ever."""
     max_fetch_bytes: int = 55 * 1024 * 1024
-    max_decompressed_bytes: int = 128 * 1024 * 1024
+    work: WorkLimits = field(default_factory=WorkLimits)
+    """What one request may make the broker do."""
+    max_groups: int | None = None
+    totals: Totals | None = None
+    """How many topics and partitions there may be; None for any number, and then none are counted.
+    """
     max_answer_memory: int = 256 * 1024 * 1024
     """For the records of all fetches that are being answered from a store that is far away."""
     groups: "Settings | None" = None
@@ -60,17 +72,27 @@ class Broker:
     log: Log = field(init=False)
     catalog: Catalog = field(init=False)
     answer_memory: Budget = field(init=False)
+    work: Work = field(init=False)
+    unpacking: Unpacking = field(init=False)
+    long_requests: Budget = field(init=False)
     producer_ids: range = range(0)
     """Ids that were taken from the ledger and not given out yet."""
     groups: Groups | None = None
     _coordinator: "Coordinator | None" = field(init=False, default=None)
+    _group_totals: "GroupTotals | None" = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.log = Log(self.stores)
         self.answer_memory = Budget(self.rules.max_answer_memory)
+        self.work = Work(self.rules.work)
+        self.unpacking = Unpacking(self.work)
+        self.log.times.do = self.unpacking.do
+        self.long_requests = Budget(LONG_REQUESTS)
         self.catalog = Catalog(
             self.stores,
-            CatalogRules(self.rules.default_partitions, self.rules.auto_create_topics),
+            CatalogRules(
+                self.rules.default_partitions, self.rules.auto_create_topics, self.rules.totals
+            ),
         )
 
     @property
@@ -79,17 +101,42 @@ class Broker:
             self._coordinator = self._make_coordinator()
         return self._coordinator
 
-    def _make_coordinator(self) -> "Coordinator":
-        """Imported with the first request of a group: the coordinator is a fifth of all code."""
+    @property
+    def group_totals(self) -> "GroupTotals":
+        if self._group_totals is None:
+            from .group_totals import GroupTotals
+
+            if self.groups is None:
+                raise Unavailable("this broker has no store for groups")
+            self._group_totals = GroupTotals(self.groups, self.stores.clock, self.rules.max_groups)
+        return self._group_totals
+
+    @property
+    def refused(self) -> Counter[str]:
+        """How often a limit was in the way, by the limit."""
+        groups = self._group_totals.refused if self._group_totals is not None else 0
+        return self.work.refused + self.catalog.refused + Counter(groups=groups)
+
+    @property
+    def group_settings(self) -> "Settings":
         from samsa.groups import Settings
 
+        return self.rules.groups or Settings()
+
+    def _make_coordinator(self) -> "Coordinator":
+        """Imported with the first request of a group: the coordinator is a fifth of all code."""
         from .coordinator import Coordinator
         from .known_topics import KnownTopics
 
         if self.groups is None:
             raise Unavailable("this broker has no store for groups")
-        settings = self.rules.groups or Settings()
-        return Coordinator(self.stores, self.groups, settings, KnownTopics(self.catalog.all))
+        topics = KnownTopics(self.catalog.all, self.work)
+        return Coordinator(self.stores, self.groups, self.group_settings, topics)
+
+    @property
+    def group_refusals(self) -> int:
+        """Requests that a group had no room for."""
+        return self._coordinator.refused if self._coordinator is not None else 0
 
     async def background_done(self) -> None:
         """Until nothing runs that nobody waits for."""

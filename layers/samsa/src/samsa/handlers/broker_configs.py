@@ -91,16 +91,26 @@ def _own(context: Context, broker: Broker) -> dict[str, str]:
     """What is true of this broker, where that is not the same everywhere."""
     host, port = context.address
     rules = broker.rules
+    groups = broker.group_settings
     return {
         "advertised.listeners": f"PLAINTEXT://{host}:{port}",
         "auto.create.topics.enable": str(rules.auto_create_topics).lower(),
         "broker.id": str(NODE_ID),
         "fetch.max.bytes": str(rules.max_fetch_bytes),
+        "group.consumer.heartbeat.interval.ms": str(groups.consumer_heartbeat_interval_ms),
+        "group.consumer.max.size": str(groups.consumer_max_size),
+        "group.consumer.session.timeout.ms": str(groups.consumer_session_timeout_ms),
+        "group.initial.rebalance.delay.ms": str(groups.initial_rebalance_delay_ms),
+        "group.max.session.timeout.ms": str(groups.max_session_timeout_ms),
+        "group.max.size": str(groups.max_size),
+        "group.min.session.timeout.ms": str(groups.min_session_timeout_ms),
         "listeners": f"PLAINTEXT://{host}:{port}",
         "log.dirs": LOG_DIR,
         "log.retention.hours": str(rules.log_retention_hours),
         "node.id": str(NODE_ID),
         "num.partitions": str(rules.default_partitions),
+        "offset.metadata.max.bytes": str(rules.offset_metadata_max_bytes),
+        "offsets.retention.minutes": str(rules.offsets_retention_ms // 60_000),
         "process.roles": "broker,controller",
         "producer.id.expiration.ms": str(broker.stores.limits.producer_expiry_ms),
     }

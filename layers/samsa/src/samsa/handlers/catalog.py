@@ -7,8 +7,9 @@ not answer, what it said last still holds: nobody can make or delete a topic the
 
 import asyncio
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 from uuid import UUID
 
 from samsa.log.stores import Stores
@@ -17,6 +18,7 @@ from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, check_configs, check_name
 from .internal import OFFSETS, OFFSETS_CONFIGS, OFFSETS_PARTITIONS
+from .topic_totals import TopicIndex, Totals
 
 REMEMBER_MS = 1_000
 PATIENCE_S = 2.0
@@ -26,9 +28,16 @@ CHANGES = 10
 """Races that a change may lose before it gives up."""
 
 
+COUNT_MS = 60_000
+"""How old a count of all topics may be: what this process makes is counted at once."""
+MAX_KEPT = 100_000
+"""Names and ids that are remembered. Those of topics that others deleted would stay for ever."""
+
+
 class CatalogRules(NamedTuple):
     default_partitions: int
     auto_create: bool
+    totals: Totals | None = None
 
 
 class Catalog:
@@ -36,11 +45,18 @@ class Catalog:
         self._stores = stores
         self._rules = rules
         self._kept: dict[str | UUID, tuple[int, Topic]] = {}
+        self.on_change: Callable[[Topic], None] = lambda _: None
+        """Told of each topic that is created or changed here."""
+        self._index = TopicIndex()
+        self._indexed_at: int | None = None
+        self.refused: Counter[str] = Counter()
 
     def remembered(self, key: str | UUID) -> Topic | None:
-        """By name or by id."""
+        """By name or by id. After the clock was set back, nothing is remembered for longer."""
         kept = self._kept.get(key)
-        return kept[1] if kept is not None and kept[0] > self._stores.clock.now_ms() else None
+        if kept is not None and 0 < kept[0] - self._stores.clock.now_ms() <= REMEMBER_MS:
+            return kept[1]
+        return None
 
     def last_seen(self, key: str | UUID) -> Topic | None:
         """However long ago: for who cannot wait for the ledger, and finds out if it is gone."""
@@ -70,6 +86,8 @@ class Catalog:
         return topic
 
     def _keep(self, topic: Topic) -> None:
+        if len(self._kept) > MAX_KEPT:
+            self._kept.clear()
         until = self._stores.clock.now_ms() + REMEMBER_MS
         self._kept[topic.name] = self._kept[topic.id] = (until, topic)
 
@@ -81,9 +99,10 @@ class Catalog:
         """Raises Unavailable: a list that may lack a topic would tell clients that it is gone."""
         return await self._stores.ledger.topics()
 
-    async def named_or_created(self, name: str, create: bool) -> Topic:
-        """Raises Refused: a bad name, or an unknown one that may not be created."""
-        found = await self.named(name)
+    async def named_or_created(self, name: str, create: bool, is_new: bool = False) -> Topic:
+        """Raises Refused: a bad name, or an unknown one that may not be created. `is_new` if the
+        caller knows that there is no such topic."""
+        found = None if is_new else await self.named(name)
         if found is not None:
             return found
         check_name(name)
@@ -118,6 +137,7 @@ class Catalog:
         count = self._rules.default_partitions if partitions == -1 else partitions
         check_count(count)
         await self._check_collisions(name)
+        await self._check_totals(name, count)
         topic_id = uuid.uuid5(uuid.NAMESPACE_OID, f"{name} {self._stores.nonce()}")
         topic = Topic(name, topic_id, count, self._stores.clock.now_ms(), configs)
         taken = (
@@ -127,20 +147,46 @@ class Catalog:
         )
         if taken:
             raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        if not dry_run:
+            self.on_change(topic)
+            self._index.put(topic)
         return topic
 
     async def _check_collisions(self, name: str) -> None:
-        """As Kafka does, whose metrics take a dot for an underscore. Two topics that are made at
-        the same time may slip through: nothing here depends on it."""
+        """As Kafka does. Two topics that two processes make within a second may slip through:
+        nothing here depends on it."""
         if "." not in name and "_" not in name:
             return
-        plain = name.replace(".", "_")
-        for other in await self._stores.ledger.topics():
-            if other.name != name and other.name.replace(".", "_") == plain:
-                raise Refused(
-                    ErrorCode.INVALID_TOPIC_EXCEPTION,
-                    f"Topic '{name}' collides with existing topic: {other.name}",
-                )
+        other = (await self._indexed(REMEMBER_MS)).colliding(name)
+        if other is not None:
+            raise Refused(
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                f"Topic '{name}' collides with existing topic: {other}",
+            )
+
+    async def _check_totals(self, name: str, added: int, is_new: bool = True) -> None:
+        most = self._rules.totals
+        if most is None:
+            return
+        index = await self._indexed(COUNT_MS)
+        if is_new and name in index:
+            return  # there is another reason to refuse it
+        if is_new and len(index) >= most.topics:
+            self._refuse("topics", f"There are at most {most.topics} topics (--max-topics).")
+        if index.partitions + added > most.partitions:
+            problem = f"There are at most {most.partitions} partitions in all (--max-partitions)."
+            self._refuse("partitions", problem)
+
+    def _refuse(self, limit: str, problem: str) -> NoReturn:
+        self.refused[limit] += 1
+        raise Refused(ErrorCode.POLICY_VIOLATION, problem)
+
+    async def _indexed(self, max_age_ms: int) -> TopicIndex:
+        now = self._stores.clock.now_ms()
+        if self._indexed_at is None or not 0 <= now - self._indexed_at < max_age_ms:
+            self._index.follow(await self._stores.ledger.topics())
+            self._indexed_at = now
+        return self._index
 
     async def change(
         self, name: str, amend: Callable[[Topic], Topic], dry_run: bool = False
@@ -156,15 +202,20 @@ class Catalog:
                     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist."
                 )
             new = amend(old)
+            if new.partitions > old.partitions:
+                await self._check_totals(name, new.partitions - old.partitions, is_new=False)
             if dry_run or new == old:
                 return new
             self.forget(old)
             if await self._stores.ledger.change_topic(old, new):
+                self.on_change(new)
+                self._index.put(new)
                 return new
         raise Unavailable(f"others keep changing the topic {name!r}")
 
     async def delete(self, topic: Topic) -> bool:
         self.forget(topic)
+        self._index.drop(topic.name)
         return await self._stores.ledger.delete_topic(topic)
 
 

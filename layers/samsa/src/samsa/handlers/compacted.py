@@ -1,17 +1,12 @@
 """Compacted topics: what their configs ask for, and what may be written to them.
 
-Only such a topic's batches are looked into on the way in: a record without a key could never be
-compacted, and Kafka refuses it there.
+A record without a key could never be compacted: Kafka refuses it, and so do we.
 """
 
 from typing import TYPE_CHECKING
 
 from samsa.log.compact_plan import NEVER_MS, Compaction
 from samsa.ports import Topic
-from samsa.records.compression import decompress
-from samsa.records.header import HEADER_SIZE, BatchHeader
-from samsa.records.parse import parse
-from samsa.records.spans import at_once, sift
 from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, number
@@ -22,13 +17,15 @@ if TYPE_CHECKING:
 
 PARTS = 8
 """Of the time that records are kept: so much longer may one stay."""
+NAMED = 1_000
+"""Records without a key in one answer."""
 
 
 class WithoutKeys(Refused):
     def __init__(self, topic: Topic, partition: int, found: list[int]) -> None:
         super().__init__(ErrorCode.INVALID_RECORD, "One or more records have been rejected")
         why = "Compacted topic cannot accept message without key in topic partition"
-        self.records = [(index, f"{why} {topic.name}-{partition}") for index in found]
+        self.records = [(at, f"{why} {topic.name}-{partition}") for at in found[:NAMED]]
 
 
 def is_compacted(topic: Topic) -> bool:
@@ -36,17 +33,19 @@ def is_compacted(topic: Topic) -> bool:
 
 
 def compaction_of(topic: Topic, rules: "Rules", active_ms: int) -> Compaction | None:
-    """None where there is nothing to compact. What is younger than `active_ms` stays as it is, if
-    the topic's segment.ms is not less."""
+    """None where there is nothing to compact. What is younger than `active_ms` stays as it is, or
+    what is younger than the topic's segment.ms or max.compaction.lag.ms, if that is less: Kafka
+    rolls its active segment then."""
     if not is_compacted(topic):
         return None
     ratio = "min.cleanable.dirty.ratio"
+    max_lag_ms = number(topic, "max.compaction.lag.ms")
     return Compaction(
         dirty_ratio=float(topic.configs.get(ratio) or TOPIC_CONFIGS[ratio].default),
         tombstones_ms=number(topic, "delete.retention.ms"),
         min_lag_ms=number(topic, "min.compaction.lag.ms"),
-        max_lag_ms=number(topic, "max.compaction.lag.ms"),
-        active_ms=min(active_ms, number(topic, "segment.ms")),
+        max_lag_ms=max_lag_ms,
+        active_ms=min(active_ms, number(topic, "segment.ms"), max_lag_ms),
         span_ms=_span_ms(topic, rules),
     )
 
@@ -56,16 +55,3 @@ def _span_ms(topic: Topic, rules: "Rules") -> int:
     kept_ms = number(topic, "retention.ms", rules)
     is_trimmed = "delete" in topic.configs["cleanup.policy"] and kept_ms >= 0
     return kept_ms // PARTS if is_trimmed else NEVER_MS
-
-
-def check_keys(
-    topic: Topic, partition: int, header: BatchHeader, data: memoryview, limit: int
-) -> None:
-    """Raises WithoutKeys; and RecordError for records that are none."""
-    if not is_compacted(topic):
-        return
-    plain = decompress(header.codec, data[HEADER_SIZE:], limit)
-    keyed = at_once(sift(header, plain, {}, tombstones_too=False))
-    if keyed.count < header.count:
-        found = [n for n, record in enumerate(parse(header, plain)) if record.key is None]
-        raise WithoutKeys(topic, partition, found)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from samsa.ports import Misconfigured, Topic
+from samsa.ports.bounds import MOST_CONFIG_BYTES
 from samsa.wire.errors import ErrorCode
 
 from .config_kinds import NAME
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 HOUR_MS = 3_600_000
 MAX_NAME = 249
+MAX_MESSAGE = 2_000
+"""Characters of an explanation: it may quote what the client sent, and classic strings end at
+32 KB."""
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
@@ -22,9 +26,9 @@ class Refused(Exception):
     """A request that cannot be granted, with the error that says why."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
-        super().__init__(message)
+        super().__init__(message[:MAX_MESSAGE])
         self.code = code
-        self.message = message
+        self.message = message[:MAX_MESSAGE]
 
 
 def check_name(name: str) -> None:
@@ -44,16 +48,21 @@ def check_name(name: str) -> None:
 
 
 def check_configs(configs: Mapping[str, str]) -> None:
+    size = sum(len(name) + len(value.encode()) for name, value in configs.items())
+    if size > MOST_CONFIG_BYTES:
+        why = f"The configs of a topic have {size} bytes, and may have {MOST_CONFIG_BYTES}"
+        raise Refused(ErrorCode.INVALID_CONFIG, why)
     for name, value in configs.items():
         config = TOPIC_CONFIGS.get(name)
         if config is None:
             raise Refused(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
         problem = config.kind.problem(value)
         if problem is not None:
-            shown, why = problem
-            why = why.replace(NAME, name)
+            shown, reason = problem
+            reason = reason.replace(NAME, name)
             raise Refused(
-                ErrorCode.INVALID_CONFIG, f"Invalid value {shown} for configuration {name}: {why}"
+                ErrorCode.INVALID_CONFIG,
+                f"Invalid value {shown:.1000} for configuration {name}: {reason}",
             )
     if configs.get("remote.storage.enable", "").strip().lower() == "true":
         raise Refused(

@@ -16,17 +16,23 @@ member's id: nobody will come back for that one, and it leaves at once.
 """
 
 import asyncio
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from uuid import UUID
 from zlib import crc32
 
 from samsa.groups import (
     Answer,
+    ClassicGroup,
     ConsumerGroup,
     ConsumerHeartbeat,
+    Corrupt,
     Group,
+    GroupError,
+    Hearing,
     Heartbeat,
     Join,
     Leave,
@@ -34,15 +40,22 @@ from samsa.groups import (
     Parked,
     Request,
     Settings,
+    Steps,
     Sync,
+    TooLarge,
+    TopicInfo,
     beaten,
     expire,
+    fits,
     patterns_of,
+    quieted,
+    refusal,
     step,
     steps,
     unpack,
+    why_unfit,
 )
-from samsa.groups.requests import fresh_id
+from samsa.groups.requests import asker, fresh_id
 from samsa.log.background import Background
 from samsa.log.stores import Stores
 from samsa.ports import GroupItem, GroupKey, Groups, Misconfigured, Unavailable
@@ -50,8 +63,13 @@ from samsa.ports import GroupItem, GroupKey, Groups, Misconfigured, Unavailable
 from .known_topics import KnownTopics
 from .seats import Seat, Seats
 
+log = logging.getLogger("samsa.groups")
 LONGEST_WAIT_MS = 5_000
 """Between two looks of a parked request."""
+FULL = GroupError.GROUP_MAX_SIZE_REACHED
+SAY_EVERY_MS = 1_000
+MANY = 500
+"""Partitions, or topics, that take a millisecond or more to assign."""
 TRIES = 50
 """Lost races before a client is told to ask again. Each one means that somebody else went on."""
 
@@ -66,6 +84,11 @@ class Coordinator:
         self._topics = topics
         self._seats = Seats()
         self._background = Background()
+        self._hearer = stores.nonce()[:12] if settings.exact_sessions else ""
+        """Its name as the one that hears members: see `samsa.groups.hearing`."""
+        self.refused = 0
+        """Requests that a group had no room for: members, or bytes."""
+        self._said_at = 0
 
     def ticket(self, group_id: str) -> str:
         word = f"{group_id} {self._stores.nonce()}".encode()
@@ -80,6 +103,9 @@ class Coordinator:
         """The answer, however long it takes. Raises Unavailable."""
         if isinstance(request, Heartbeat):
             return self._beaten(group_id, request) or await self._in_turn(group_id, request)
+        unfit = why_unfit(request)
+        if unfit:
+            return self._refuse(group_id, request, unfit)
         if not isinstance(request, Join | Sync):
             return await self._in_turn(group_id, request)
         try:
@@ -104,7 +130,7 @@ class Coordinator:
         if not self.groups.is_current(group_id, seat.version):
             return None
         now_ms = self._stores.clock.now_ms()
-        answer = beaten(seat.group, request, now_ms)
+        answer = beaten(seat.group, request, now_ms, self._hearer)
         if answer is not None and answer.error is None:
             seat.heard[request.member_id] = now_ms
         return answer
@@ -115,7 +141,9 @@ class Coordinator:
         group = seat.group
         if isinstance(group, ConsumerGroup) or not self.groups.is_current(group_id, seat.version):
             return None
-        taken = step(group, request, self._stores.clock.now_ms(), self.settings)
+        now_ms = self._stores.clock.now_ms()
+        hearing = seat.hearing(self._hearer, now_ms)
+        taken = step(group, request, now_ms, self.settings, hearing)
         return taken.answer if taken.group is group else None
 
     def _give_up(self, group_id: str, request: Join | Sync) -> None:
@@ -126,11 +154,26 @@ class Coordinator:
     async def _leave(self, group_id: str, leave: Leave) -> None:
         await self._in_turn(group_id, leave)
 
+    def _take_back_ids(
+        self, group_id: str, group: Group | None, refused: Sequence[Request]
+    ) -> None:
+        """A client that was given an id and then refused does not come back: forget the id."""
+        for request in refused:
+            if (
+                isinstance(request, Join)
+                and isinstance(group, ClassicGroup)
+                and request.member_id in group.pending
+            ):
+                leave = Leave((Leaving(request.member_id),))
+                self._background.start(self._leave(group_id, leave))
+
     async def look(self, group_id: str) -> tuple[Group | None, int]:
         """The group as it is now, and the version that is stored (0: there is none)."""
-        group, version = await self._load(group_id, self._seats.of(group_id))
+        seat = self._seats.of(group_id)
+        group, version = await self._load(group_id, seat)
         if group is not None:
-            group = expire(group, self._stores.clock.now_ms(), self.settings)
+            now_ms = self._stores.clock.now_ms()
+            group = expire(group, now_ms, self.settings, seat.hearing(self._hearer, now_ms))
         return group, version
 
     async def tidy(self, group_id: str) -> tuple[Group | None, int]:
@@ -147,7 +190,7 @@ class Coordinator:
         if item is None:
             group, version = None, 0
         elif item.version != version:
-            group, version = unpack(item.state), item.version
+            group, version = _read(group_id, item), item.version
         seat.keep(version, group)
         return group, version
 
@@ -162,20 +205,80 @@ class Coordinator:
     async def _steps(
         self, group_id: str, seat: Seat, requests: Sequence[Request]
     ) -> Sequence[Answer]:
-        clock = self._stores.clock
         for _ in range(TRIES):
             group, version = await self._load(group_id, seat)
             asked = await self._informed(group, requests)
-            taken = steps(group, asked, clock.now_ms(), self.settings, seat.heard)
-            if taken.group is group:
+            now_ms = self._stores.clock.now_ms()
+            hearing = seat.hearing(self._hearer, now_ms)
+            taken, packed = await self._where_it_may_take_long(group, seat, asked, now_ms, hearing)
+            if taken.group is group and group is not None and seat.group is group:
+                seat.group = quieted(group, now_ms, self.settings, hearing)
+            if packed is None:
+                self._take_back_ids(group_id, group, requests)
+                return [self._refuse(group_id, request) for request in requests]
+            if taken.group is group or await self._store(group_id, seat, version, taken, packed):
                 for request, answer in zip(requests, taken.answers, strict=True):
-                    _hear(seat, request, answer, clock.now_ms())
-                return taken.answers
-            if await self._store(group_id, seat, version, taken.group):
-                if taken.wake:
-                    self._stores.wakeups.wake(GroupKey(group_id), taken.wake)
+                    self._hear(seat, request, answer)
                 return taken.answers
         raise Unavailable(f"group {group_id!r} changes too fast")
+
+    def _step(
+        self,
+        group: Group | None,
+        seat: Seat,
+        asked: Sequence[Request],
+        now_ms: int,
+        hearing: Hearing,
+    ) -> tuple[Steps, bytes | None]:
+        """What the requests do, and the group to be written as bytes: none where nothing changes,
+        None if it is too large. Raises TooLarge where each request must be served by itself."""
+        taken = steps(group, asked, now_ms, self.settings, hearing)
+        if taken.group is group:
+            return taken, b""
+        packed = _packed(seat, group, taken, asked)
+        if packed is None and len(asked) > 1:
+            raise TooLarge("one of several requests makes the group too large")
+        if packed is None and isinstance(group, ConsumerGroup):
+            # If there are too many new topics, the members keep those that they have.
+            known = [_without_new_topics(group, asked[0])]
+            taken = steps(group, known, now_ms, self.settings, hearing)
+            packed = b"" if taken.group is group else _packed(seat, group, taken, known)
+        return taken, packed
+
+    async def _where_it_may_take_long(
+        self,
+        group: Group | None,
+        seat: Seat,
+        asked: Sequence[Request],
+        now_ms: int,
+        hearing: Hearing,
+    ) -> tuple[Steps, bytes | None]:
+        """In the event loop; or in the thread, where many partitions may have to be assigned. There
+        it gets a copy of what others write to meanwhile."""
+        if not _is_wide(group, asked):
+            return self._step(group, seat, asked, now_ms, hearing)
+        still = hearing._replace(heard=dict(hearing.heard))
+        work = self._topics.work
+        return await work.in_thread(self._step, group, seat, asked, now_ms, still)
+
+    def _refuse(self, group_id: str, request: Request, error: GroupError = FULL) -> Answer:
+        self.refused += 1
+        now_ms = self._stores.clock.now_ms()
+        if abs(now_ms - self._said_at) >= SAY_EVERY_MS:
+            self._said_at = now_ms
+            what = type(request).__name__
+            log.warning("group %.200r has no room for a %s: %s", group_id, what, error.name)
+        return refusal(request, error)
+
+    def _hear(self, seat: Seat, request: Request, answer: Answer) -> None:
+        """A member is heard by what it asks, also while its join or sync is parked."""
+        error = getattr(answer, "error", None)
+        self.refused += error is FULL
+        if isinstance(request, Leave) or error is not None:
+            return
+        member_id = asker(request) if isinstance(request, Join | Sync) else request.member_id
+        if seat.group is not None and member_id in seat.group.members:
+            seat.heard[member_id] = self._stores.clock.now_ms()
 
     async def _informed(
         self, group: Group | None, requests: Sequence[Request]
@@ -189,22 +292,25 @@ class Coordinator:
         now = self._stores.clock.now_ms()
         known = await self._stores.insist(self._topics.at, now, any(map(_subscribes, curious)))
         patterns = {pattern for each in curious for pattern in patterns_of(group, each)}
-        matches = known.matches(patterns)
+        matches = await self._topics.matches(patterns, known) if patterns else {}
         return [
-            each._replace(known=known.topics, matches=matches)
+            each._replace(known=known, matches=matches)
             if isinstance(each, ConsumerHeartbeat | Join)
             else each
             for each in requests
         ]
 
-    async def _store(self, group_id: str, seat: Seat, before: int, after: Group | None) -> bool:
-        assert after is not None
+    async def _store(
+        self, group_id: str, seat: Seat, before: int, taken: Steps, packed: bytes
+    ) -> bool:
         version = before + 1 if before else self._first_version()
-        item = GroupItem(version, seat.packer.pack(after))
+        item = GroupItem(version, packed)
         stored = await self._put(group_id, item, before)
         if stored:
-            seat.keep(item.version, after)
-            seat.heard.clear()
+            seat.keep(item.version, taken.group)
+            seat.forget_the_gone()
+            if taken.wake:
+                self._stores.wakeups.wake(GroupKey(group_id), taken.wake)
         return stored
 
     async def _put(self, group_id: str, item: GroupItem, after: int) -> bool:
@@ -227,12 +333,49 @@ class Coordinator:
         await self._background.drain()
 
 
+def _is_wide(group: Group | None, asked: Sequence[Request]) -> bool:
+    """Whether many partitions may have to be assigned, or many topics looked at for that."""
+    if isinstance(group, ConsumerGroup) and _is_much(group.topics.values()):
+        return True
+    for each in asked:
+        if isinstance(each, ConsumerHeartbeat | Join):
+            names = [*(getattr(each, "topics", None) or ()), *chain(*each.matches.values())]
+            if len(names) > MANY or _is_much(each.known[n] for n in names if n in each.known):
+                return True
+    return False
+
+
+def _is_much(topics: Iterable[TopicInfo]) -> bool:
+    return sum(1 + topic.partitions for topic in topics) > MANY
+
+
 def _subscribes(request: ConsumerHeartbeat | Join) -> bool:
     if isinstance(request, Join):
         return not request.again
     return request.topics is not None or request.pattern is not None
 
 
-def _hear(seat: Seat, request: Request, answer: Answer, now_ms: int) -> None:
-    if isinstance(request, Heartbeat | ConsumerHeartbeat) and getattr(answer, "error", 1) is None:
-        seat.heard[request.member_id] = now_ms
+def _read(group_id: str, item: GroupItem) -> Group | None:
+    """What cannot be read is as good as gone: its members join again, and it is written over."""
+    try:
+        return unpack(item.state)
+    except Corrupt as error:
+        log.error("group %.200r cannot be read, and begins anew: %s", group_id, error)
+        return None
+
+
+def _packed(
+    seat: Seat, group: Group | None, taken: Steps, asked: Sequence[Request]
+) -> bytes | None:
+    assert taken.group is not None
+    try:
+        packed = seat.packer.pack(taken.group)
+    except TooLarge:
+        return None
+    return packed if fits(len(packed), group, asked) else None
+
+
+def _without_new_topics(group: ConsumerGroup, request: Request) -> Request:
+    if not isinstance(request, ConsumerHeartbeat | Join):
+        return request
+    return request._replace(known=group.topics, matches=group.matches)

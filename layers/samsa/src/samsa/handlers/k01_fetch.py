@@ -6,9 +6,9 @@ all partitions together or max_wait is over, and is woken by whichever partition
 fetch sessions (KIP-227): every request is complete, and every answer says session 0, which clients
 take as "none".
 
-Versions: 0-3 get message sets, converted on the way out (0-1 magic 0, 2-3 magic 1); for 0-2 a set
-that is larger than max_bytes is cut within its last message, never within its first. 13+ name
-topics by id.
+Versions: 0-3 get message sets, converted on the way out (0-1 magic 0, 2-3 magic 1), 16 MB of them
+at most, and no message above that: MESSAGE_TOO_LARGE. For 0-2 a set that is larger than max_bytes
+is cut within its last message, never within its first. 13+ name topics by id.
 """
 
 import asyncio
@@ -18,13 +18,16 @@ from samsa.ports import CannotWait, Missing, Partition, Unavailable, UnknownPart
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.fetch import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+from samsa.work import FEW, SHORT, SIDE_BY_SIDE
 
 from .broker import Broker, Context, Held, handles
 from .configs import Refused
-from .legacy_fetch import LAST_WITH_MESSAGE_SETS, message_set
+from .legacy_fetch import LAST_WITH_MESSAGE_SETS, MAX_BYTES, MessageSets
 from .reads import Read, Room, resolve, trim
 
 READ_COMMITTED = 1
+LONG_WAIT_MS = 1_000
+"""The longest wait of a fetch of thousands of partitions: its memory is taken meanwhile."""
 TRIES = 3
 
 
@@ -32,27 +35,49 @@ TRIES = 3
 async def fetch(request: Any, context: Context, broker: Broker) -> Any:
     if request.session_id != 0:
         return RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    reads = [
-        read
-        for topic in request.topics
-        for read in await resolve(topic, context.version >= 13, broker)
-    ]
+    reads = await _resolve_all(request.topics, context.version >= 13, broker)
     most = min(request.max_bytes, broker.rules.max_fetch_bytes)
+    old: MessageSets | None = None
+    if context.version <= LAST_WITH_MESSAGE_SETS:
+        most = min(most, MAX_BYTES)
+        old = MessageSets(context.version, most, broker)
     await _wait_for_data(request, reads, most, broker)
     trim(reads, most)
-    size = sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.far else 0
+    size = _memory(reads, old, broker)
     await broker.answer_memory.acquire(size)
     try:
-        await _load_all(reads, context, broker)
-        return Held(_response(request, reads), lambda: broker.answer_memory.release(size))
+        await _load_all(reads, old, broker)
+        row = (
+            _response(request, reads)
+            if len(reads) <= SHORT
+            else await _response_in_pieces(request, reads, broker)
+        )
+        return Held(row, lambda: broker.answer_memory.release(size))
     except BaseException:
         broker.answer_memory.release(size)
         raise
 
 
+def _memory(reads: list[Read], old: MessageSets | None, broker: Broker) -> int:
+    """What the answer takes. Batches in files on this machine are sent from there."""
+    if old is not None:
+        return old.memory(reads)
+    return sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.far else 0
+
+
+async def _resolve_all(topics: list[Any], by_id: bool, broker: Broker) -> list[Read]:
+    if len(topics) <= FEW:
+        return [read for topic in topics for read in await resolve(topic, by_id, broker)]
+    paced = broker.work.pace(topics)
+    return [read async for topic in paced for read in await resolve(topic, by_id, broker)]
+
+
 async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Broker) -> None:
     clock, wakeups = broker.stores.clock, broker.stores.wakeups
-    deadline = clock.now_ms() + max(0, request.max_wait_ms)
+    max_wait_ms = max(0, request.max_wait_ms)
+    if len(reads) > SHORT:
+        max_wait_ms = min(max_wait_ms, LONG_WAIT_MS)
+    deadline = clock.now_ms() + max_wait_ms
     partitions = [read.partition for read in reads if read.partition is not None]
     wanted = min(request.min_bytes, most)
     with wakeups.subscribe(partitions) as woken:
@@ -60,8 +85,10 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
             room = Room(most)
             await _plan_all(reads, room, broker)
             enough = room.is_full or room.taken >= wanted or any(read.refused for read in reads)
-            if not partitions or enough or deadline <= clock.now_ms():
+            now = clock.now_ms()
+            if not partitions or enough or deadline <= now:
                 return
+            deadline = min(deadline, now + max_wait_ms)  # the clock may have been set back
             if not await _watch_all(reads, broker):
                 try:
                     await woken.wait(max(0, deadline - clock.now_ms()))
@@ -75,14 +102,16 @@ async def _plan_all(reads: list[Read], room: Room, broker: Broker) -> None:
     left out afterwards."""
     if len(reads) == 1:
         await reads[0].make_plan(room, broker)
-    else:
+    elif len(reads) <= SIDE_BY_SIDE:
         await asyncio.gather(*(read.make_plan(room, broker) for read in reads))
+    else:
+        await broker.work.some_at_once(reads, lambda read: read.make_plan(room, broker))
 
 
 async def _watch_all(reads: list[Read], broker: Broker) -> bool:
     """True if a watch was new: what came before it must be looked for again."""
     wanted = [r.partition for r in reads if r.partition is not None and r.refused is None]
-    return any(await asyncio.gather(*(_watch(partition, broker) for partition in wanted)))
+    return any(await broker.work.some_at_once(wanted, lambda one: _watch(one, broker)))
 
 
 async def _watch(partition: Partition, broker: Broker) -> bool:
@@ -92,20 +121,25 @@ async def _watch(partition: Partition, broker: Broker) -> bool:
         return False  # without a watch the wait is only longer
 
 
-async def _load_all(reads: list[Read], context: Context, broker: Broker) -> None:
+async def _load_all(reads: list[Read], old: MessageSets | None, broker: Broker) -> None:
     if len(reads) == 1:
-        await _load(reads[0], context, broker)
+        await _load(reads[0], old, broker)
+    elif old is not None:
+        async for read in broker.work.pace(reads):
+            await _load(read, old, broker)
+    elif len(reads) <= SIDE_BY_SIDE:
+        await asyncio.gather(*(_load(read, None, broker) for read in reads))
     else:
-        await asyncio.gather(*(_load(read, context, broker) for read in reads))
+        await broker.work.some_at_once(reads, lambda read: _load(read, None, broker))
 
 
-async def _load(read: Read, context: Context, broker: Broker) -> None:
+async def _load(read: Read, old: MessageSets | None, broker: Broker) -> None:
     for _ in range(TRIES):
         if read.plan is None:
             return
         try:
-            if context.version <= LAST_WITH_MESSAGE_SETS:
-                read.pieces = [await message_set(read, context.version, broker)]
+            if old is not None:
+                await old.load(read)
             else:
                 read.pieces = await broker.log.load(read.plan.ranges) if read.plan.ranges else []
             return
@@ -119,13 +153,28 @@ async def _load(read: Read, context: Context, broker: Broker) -> None:
 
 def _response(request: Any, reads: list[Read]) -> Any:
     topics: list[Any] = []
+    _add_responses(request, reads, topics, None)
+    return RESPONSE(responses=topics)
+
+
+async def _response_in_pieces(request: Any, reads: list[Read], broker: Broker) -> Any:
+    topics: list[Any] = []
     last: Any = None
+    for start in range(0, len(reads), SHORT):
+        if start:
+            await broker.work.give_way()
+        last = _add_responses(request, reads[start : start + SHORT], topics, last)
+    return RESPONSE(responses=topics)
+
+
+def _add_responses(request: Any, reads: list[Read], topics: list[Any], last: Any) -> Any:
+    """`last` is the request's row that the last of `topics` answers; its new value is returned."""
     for read in reads:
         if read.topic is not last:
             last = read.topic
             topics.append(TOPIC_RESPONSE(topic=last.topic, topic_id=last.topic_id, partitions=[]))
         topics[-1].partitions.append(_partition_response(request, read))
-    return RESPONSE(responses=topics)
+    return last
 
 
 def _partition_response(request: Any, read: Read) -> Any:

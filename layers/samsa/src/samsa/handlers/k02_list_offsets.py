@@ -8,17 +8,19 @@ Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ w
 came with 7, −4 with 8, −5 with 9, −6 with 11: asked for earlier, they are UNSUPPORTED_VERSION.
 """
 
+from functools import partial
 from typing import Any
 
 from samsa.log.times import Found
-from samsa.ports import Missing, Partition, Unavailable, UnknownPartition
+from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
+from samsa.records.errors import RecordError
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.list_offsets import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
 from .broker import LEADER_EPOCH, Broker, Context, handles
 from .configs import Refused
-from .resolve import partition_in, topic_of
+from .resolve import partition_in, topic_or_refusal
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
 EARLIEST_PENDING_UPLOAD = -6
@@ -28,17 +30,18 @@ NOT_FOUND = Found(-1, -1)
 
 @handles(ApiKey.LIST_OFFSETS)
 async def list_offsets(request: Any, context: Context, broker: Broker) -> Any:
-    topics = []
-    for topic in request.topics:
-        partitions = [await _answer(topic, entry, context, broker) for entry in topic.partitions]
-        topics.append(TOPIC_RESPONSE(name=topic.name, partitions=partitions))
-    return RESPONSE(topics=topics)
+    async def answer(topic: Any) -> Any:
+        found = await topic_or_refusal(topic, False, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+        each = partial(_answer, found, context, broker)
+        partitions = await broker.work.each(topic.partitions, each)
+        return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
+
+    return RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _answer(topic: Any, entry: Any, context: Context, broker: Broker) -> Any:
+async def _answer(topic: Topic | Refused, context: Context, broker: Broker, entry: Any) -> Any:
     try:
-        found = await topic_of(topic, False, broker)
-        partition = partition_in(found, entry.partition_index, entry.current_leader_epoch)
+        partition = partition_in(topic, entry.partition_index, entry.current_leader_epoch)
         if context.version < SINCE.get(entry.timestamp, 0):
             raise Refused(ErrorCode.UNSUPPORTED_VERSION, "a newer version asks for this")
         if context.version == 0:
@@ -50,6 +53,8 @@ async def _answer(topic: Any, entry: Any, context: Context, broker: Broker) -> A
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     except (Unavailable, Missing):
         code = ErrorCode.KAFKA_STORAGE_ERROR
+    except RecordError:
+        code = ErrorCode.CORRUPT_MESSAGE
     else:
         return PARTITION_RESPONSE(
             partition_index=entry.partition_index,

@@ -8,6 +8,7 @@ Versions: 0 keeps the seed's shape: no replicas, no ISR, an empty list of names 
 all topics. 4+ say whether to create. 10+ know topic ids.
 """
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,10 @@ from .internal import INTERNAL
 from .operations import NOT_ASKED, ON_THE_CLUSTER, ON_TOPICS
 
 NO_ID = UUID(int=0)
+MANY = 64
+"""Names that are looked up with one listing of all topics rather than one by one."""
+_ROWS: dict[bool, list[Any]] = {False: [], True: []}
+"""Of partitions by their number, without and with replicas: topics do not differ in them."""
 
 
 @handles(ApiKey.METADATA)
@@ -29,7 +34,7 @@ async def metadata(request: Any, context: Context, broker: Broker) -> Any:
     host, port = context.address
     topics = await _topics(request, context, broker)
     if request.include_topic_authorized_operations:
-        for topic in topics:
+        async for topic in broker.work.pace(topics):
             topic.topic_authorized_operations = ON_TOPICS
     return RESPONSE(
         brokers=[BROKER(node_id=NODE_ID, host=host, port=port)],
@@ -44,13 +49,33 @@ async def metadata(request: Any, context: Context, broker: Broker) -> Any:
 
 async def _topics(request: Any, context: Context, broker: Broker) -> list[Any]:
     if request.topics is None or (context.version == 0 and not request.topics):
-        return [_described(topic, context) for topic in await broker.catalog.all()]
-    return [await _asked_for(asked, request, context, broker) for asked in request.topics]
+        topics = broker.work.pace(await broker.catalog.all())
+        return [_described(topic, context) async for topic in topics]
+    # Each once, as in Kafka.
+    asked = {(topic.name, topic.topic_id): topic for topic in request.topics}
+    listed = await _listed(broker) if len(asked) > MANY else None
+    return [
+        await _asked_for(topic, listed, request, context, broker)
+        async for topic in broker.work.pace(asked.values())
+    ]
 
 
-async def _asked_for(asked: Any, request: Any, context: Context, broker: Broker) -> Any:
+async def _listed(broker: Broker) -> Mapping[str, Topic] | None:
     try:
-        return _described(await _find(asked, request, broker), context)
+        return {topic.name: topic for topic in await broker.catalog.all()}
+    except Unavailable:
+        return None  # each is looked for on its own, and may be remembered
+
+
+async def _asked_for(
+    asked: Any,
+    listed: Mapping[str, Topic] | None,
+    request: Any,
+    context: Context,
+    broker: Broker,
+) -> Any:
+    try:
+        return _described(await _find(asked, listed, request, broker), context)
     except Refused as refused:
         code = refused.code
     except Unavailable:
@@ -64,9 +89,14 @@ async def _asked_for(asked: Any, request: Any, context: Context, broker: Broker)
     )
 
 
-async def _find(asked: Any, request: Any, broker: Broker) -> Topic:
+async def _find(
+    asked: Any, listed: Mapping[str, Topic] | None, request: Any, broker: Broker
+) -> Topic:
     if asked.name is not None:
-        return await broker.catalog.named_or_created(asked.name, request.allow_auto_topic_creation)
+        known = None if listed is None else listed.get(asked.name)
+        create = request.allow_auto_topic_creation
+        is_new = listed is not None
+        return known or await broker.catalog.named_or_created(asked.name, create, is_new)
     topic = await broker.catalog.with_id(asked.topic_id) if asked.topic_id != NO_ID else None
     if topic is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {asked.topic_id}")
@@ -74,20 +104,25 @@ async def _find(asked: Any, request: Any, broker: Broker) -> Topic:
 
 
 def _described(topic: Topic, context: Context) -> Any:
-    replicas = [] if context.version == 0 else [NODE_ID]
-    partitions = [
-        PARTITION_RESPONSE(
-            partition_index=number,
-            leader_id=NODE_ID,
-            leader_epoch=LEADER_EPOCH,
-            replica_nodes=replicas,
-            isr_nodes=replicas,
-        )
-        for number in range(topic.partitions)
-    ]
     return TOPIC_RESPONSE(
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.name in INTERNAL,
-        partitions=partitions,
+        partitions=_partitions(topic.partitions, context.version > 0),
     )
+
+
+def _partitions(count: int, with_replicas: bool) -> list[Any]:
+    rows = _ROWS[with_replicas]
+    replicas = [NODE_ID] if with_replicas else []
+    for number in range(len(rows), count):
+        rows.append(
+            PARTITION_RESPONSE(
+                partition_index=number,
+                leader_id=NODE_ID,
+                leader_epoch=LEADER_EPOCH,
+                replica_nodes=replicas,
+                isr_nodes=replicas,
+            )
+        )
+    return rows[:count]

@@ -12,6 +12,7 @@ from typing import Any
 
 from samsa.groups import ConsumerGroup, Group, may_commit
 from samsa.ports import Committed, Offsets, Unavailable
+from samsa.ports.bounds import LONGEST_GROUP_ID
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.offset_commit import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -25,16 +26,36 @@ from .resolve import topic_of
 FIRST_WITH_IDS = 10
 FIRST_OF_CONSUMER_PROTOCOL = FIRST_WITH_NOT_FOUND = 9
 DEFAULT_RETENTION = -1
+LONGEST = 2**62
+"""Milliseconds that offsets are kept for: a client may ask for any number."""
+AT_ONCE = 1_000
+"""Offsets that are stored by one write. Of a longer request some may be stored and others not: it
+is answered with the error, and is the same when it comes again."""
 
 
 @handles(ApiKey.OFFSET_COMMIT)
 async def offset_commit(request: Any, context: Context, broker: Broker) -> Any:
     offsets: Offsets = {}
-    topics = [await _topic(topic, request, context, broker, offsets) for topic in request.topics]
+    if len(request.group_id) > LONGEST_GROUP_ID:
+        return _refused(request, ErrorCode.INVALID_GROUP_ID)
+    asked = broker.work.pace(request.topics)
+    topics = [await _topic(topic, request, context, broker, offsets) async for topic in asked]
     code = await _commit(request, context, broker, offsets) if offsets else ErrorCode.NONE
-    for topic in topics:
+    async for topic in broker.work.pace(topics if code else ()):
         for partition in topic.partitions:
             partition.error_code = partition.error_code or code
+    return RESPONSE(topics=topics)
+
+
+def _refused(request: Any, code: ErrorCode) -> Any:
+    topics = [
+        TOPIC_RESPONSE(
+            name=topic.name,
+            topic_id=topic.topic_id,
+            partitions=[_answered(entry, code) for entry in topic.partitions],
+        )
+        for topic in request.topics
+    ]
     return RESPONSE(topics=topics)
 
 
@@ -51,7 +72,7 @@ async def _topic(
     except Unavailable:
         refusal = UNAVAILABLE
     else:
-        for entry in asked.partitions:
+        async for entry in broker.work.pace(asked.partitions):
             code = ErrorCode.NONE
             if partition_of(topic, entry.partition_index) is None:
                 code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -61,7 +82,8 @@ async def _topic(
                 offsets[topic.name, entry.partition_index] = _committed(entry, request, broker)
             answer.partitions.append(_answered(entry, code))
         return answer
-    answer.partitions = [_answered(entry, refusal) for entry in asked.partitions]
+    entries = broker.work.pace(asked.partitions)
+    answer.partitions = [_answered(entry, refusal) async for entry in entries]
     return answer
 
 
@@ -70,8 +92,10 @@ def _answered(entry: Any, code: ErrorCode) -> Any:
 
 
 def _too_large(metadata: str | None, broker: Broker) -> bool:
-    # Kafka's limit is called one of bytes, and counts characters.
-    return len(metadata or "") > broker.rules.offset_metadata_max_bytes
+    # Kafka's limit is called one of bytes, and counts the characters of UTF-16: of these, 32
+    # partitions have room in one item.
+    most = broker.rules.offset_metadata_max_bytes
+    return metadata is not None and len(metadata.encode("utf-16-le")) > 2 * most
 
 
 def _committed(entry: Any, request: Any, broker: Broker) -> Committed:
@@ -82,20 +106,29 @@ def _committed(entry: Any, request: Any, broker: Broker) -> Committed:
         leader_epoch=entry.committed_leader_epoch,
         metadata=entry.committed_metadata or "",
         committed_at=now,
-        expires_at=0 if kept_for == DEFAULT_RETENTION else now + max(kept_for, 1),
+        expires_at=0 if kept_for == DEFAULT_RETENTION else now + min(max(kept_for, 1), LONGEST),
     )
 
 
 async def _commit(request: Any, context: Context, broker: Broker, offsets: Offsets) -> ErrorCode:
     try:
         code = await _why_not(request, context, broker)
+        if not code and not broker.group_totals.knows(request.group_id):
+            code = await broker.group_totals.why_not(request.group_id)
         if code:
             return code
-        if await _store(request, broker, offsets):
-            return ErrorCode.NONE
-        return await _overtaken(request, context, broker, offsets)
+        everything = list(offsets.items())
+        for start in range(0, len(everything), AT_ONCE):
+            part = dict(everything[start : start + AT_ONCE])
+            if not await _store(request, broker, part):
+                code = await _overtaken(request, context, broker, part)
+            if code:
+                return code
+            if len(everything) > AT_ONCE:
+                await broker.work.give_way()
     except Unavailable:
         return UNAVAILABLE
+    return ErrorCode.NONE
 
 
 async def _why_not(request: Any, context: Context, broker: Broker) -> ErrorCode:

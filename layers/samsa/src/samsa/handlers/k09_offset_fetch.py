@@ -23,6 +23,7 @@ from samsa.wire.messages.offset_fetch import (
     TOPIC_RESPONSE,
 )
 from samsa.wire.schema import Struct
+from samsa.work import FEW
 
 from .broker import Broker, Context, handles
 from .configs import Refused
@@ -39,15 +40,16 @@ NOTHING = Committed(-1, -1, "", 0, 0)
 @handles(ApiKey.OFFSET_FETCH)
 async def offset_fetch(request: Any, context: Context, broker: Broker) -> Any:
     if context.version >= FIRST_WITH_GROUPS:
-        return RESPONSE(groups=[await _group(group, context, broker) for group in request.groups])
+        groups = broker.work.pace(request.groups)
+        return RESPONSE(groups=[await _group(group, context, broker) async for group in groups])
     offsets, code = await _offsets(request.group_id, broker)
     if code and context.version >= FIRST_WITH_GROUP_ERROR:
         return RESPONSE(error_code=code)
     asked = _wanted(request.topics, offsets)
     return RESPONSE(
         topics=[
-            TOPIC_RESPONSE(name=name, partitions=_rows(name, numbers, offsets, code))
-            for name, numbers in asked
+            TOPIC_RESPONSE(name=name, partitions=await _rows(broker, name, numbers, offsets, code))
+            async for name, numbers in broker.work.pace(asked)
         ]
     )
 
@@ -69,13 +71,19 @@ def _wanted(topics: list[Any] | None, offsets: Offsets) -> list[tuple[str, list[
     return list(found.items())
 
 
-def _rows(
+async def _rows(
+    broker: Broker,
     name: str,
     numbers: list[int],
     offsets: Offsets,
     code: ErrorCode = ErrorCode.NONE,
     row: Struct = PARTITION_RESPONSE,
 ) -> list[Any]:
+    if len(numbers) > FEW:
+        return [
+            _row(number, offsets.get((name, number), NOTHING), code, row)
+            async for number in broker.work.pace(numbers)
+        ]
     return [_row(number, offsets.get((name, number), NOTHING), code, row) for number in numbers]
 
 
@@ -100,7 +108,10 @@ async def _group(asked: Any, context: Context, broker: Broker) -> Any:
     topics = (
         await _topics_by_id(asked.topics, offsets, broker)
         if by_id
-        else [_topic(name, numbers, offsets) for name, numbers in _wanted(asked.topics, offsets)]
+        else [
+            await _topic(broker, name, numbers, offsets)
+            async for name, numbers in broker.work.pace(_wanted(asked.topics, offsets))
+        ]
     )
     return GROUP_RESPONSE(group_id=asked.group_id, topics=topics)
 
@@ -116,19 +127,20 @@ async def _why_not(asked: Any, broker: Broker) -> ErrorCode:
     return code_of(may_fetch(group, asked.member_id, asked.member_epoch, now))
 
 
-def _topic(name: str, numbers: list[int], offsets: Offsets) -> Any:
-    partitions = _rows(name, numbers, offsets, row=GROUP_PARTITION_RESPONSE)
+async def _topic(broker: Broker, name: str, numbers: list[int], offsets: Offsets) -> Any:
+    partitions = await _rows(broker, name, numbers, offsets, row=GROUP_PARTITION_RESPONSE)
     return GROUP_TOPIC_RESPONSE(name=name, partitions=partitions)
 
 
 async def _topics_by_id(asked: list[Any] | None, offsets: Offsets, broker: Broker) -> list[Any]:
     if asked is not None:
-        return [await _topic_by_id(topic, offsets, broker) for topic in asked]
+        topics = broker.work.pace(asked)
+        return [await _topic_by_id(topic, offsets, broker) async for topic in topics]
     found = []
-    for name, numbers in _wanted(None, offsets):
+    async for name, numbers in broker.work.pace(_wanted(None, offsets)):
         topic = await broker.catalog.named(name)
         if topic is not None:
-            row = _topic(name, numbers, offsets)
+            row = await _topic(broker, name, numbers, offsets)
             row.topic_id = topic.id
             found.append(row)
     return found
@@ -138,14 +150,16 @@ async def _topic_by_id(asked: Any, offsets: Offsets, broker: Broker) -> Any:
     try:
         topic = await topic_of(asked, True, broker)
     except Refused:
-        return _refused(asked, ErrorCode.UNKNOWN_TOPIC_ID)
+        return await _refused(asked, ErrorCode.UNKNOWN_TOPIC_ID, broker)
     except Unavailable:
-        return _refused(asked, UNAVAILABLE)
-    row = _topic(topic.name, asked.partition_indexes, offsets)
+        return await _refused(asked, UNAVAILABLE, broker)
+    row = await _topic(broker, topic.name, asked.partition_indexes, offsets)
     row.topic_id = topic.id
     return row
 
 
-def _refused(asked: Any, code: ErrorCode) -> Any:
-    partitions = _rows("", asked.partition_indexes, {}, code, GROUP_PARTITION_RESPONSE)
+async def _refused(asked: Any, code: ErrorCode, broker: Broker) -> Any:
+    partitions = await _rows(
+        broker, "", asked.partition_indexes, {}, code, GROUP_PARTITION_RESPONSE
+    )
     return GROUP_TOPIC_RESPONSE(topic_id=asked.topic_id, partitions=partitions)

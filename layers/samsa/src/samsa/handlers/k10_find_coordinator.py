@@ -1,8 +1,9 @@
 """FindCoordinator (key 10).
 
 Behaviour: every process coordinates every group, so it is node 0 at the address that the client
-itself used. Transactions and share groups are not supported yet, and say so. Whoever is the first
-to look for a group's coordinator makes `__consumer_offsets`, as in Kafka: tools want to see it.
+itself used. The first request for a group's coordinator makes `__consumer_offsets`, as in Kafka:
+tools want to see it. Node 0 answers for transactions too: that there are none, and that none can be
+begun (InitProducerId). Share groups have no coordinator (INVALID_REQUEST).
 
 Versions: 4+ ask for several keys at once.
 """
@@ -18,10 +19,8 @@ from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
 from .broker import NODE_ID, Broker, Context, handles
 from .configs import Refused
 
-GROUP = 0
+GROUP, TRANSACTION = 0, 1
 NOBODY = -1
-REFUSALS = {1: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED}
-"""As InitProducerId answers: clients take it as final."""
 FIRST_WITH_KEYS = 4
 
 
@@ -34,17 +33,17 @@ async def find_coordinator(request: Any, context: Context, broker: Broker) -> An
     found = _found(request.key_type, context)
     if context.version < FIRST_WITH_KEYS:
         return RESPONSE(**found)
-    keys = request.coordinator_keys
-    return RESPONSE(coordinators=[COORDINATOR(key=key, **found) for key in keys])
+    keys = broker.work.pace(request.coordinator_keys)
+    return RESPONSE(coordinators=[COORDINATOR(key=key, **found) async for key in keys])
 
 
 def _found(key_type: int, context: Context) -> dict[str, Any]:
-    if key_type != GROUP:
+    if key_type not in (GROUP, TRANSACTION):
         return {
             "node_id": NOBODY,
             "host": "",
             "port": NOBODY,
-            "error_code": REFUSALS.get(key_type, ErrorCode.INVALID_REQUEST),
+            "error_code": ErrorCode.INVALID_REQUEST,
             "error_message": f"there is no coordinator for keys of type {key_type}",
         }
     host, port = context.address

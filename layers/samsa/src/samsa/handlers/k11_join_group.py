@@ -16,8 +16,10 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.join_group import MEMBER, RESPONSE
 
 from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of
+from .group_errors import UNAVAILABLE, code_of, is_group_id
 
+MAX_PROTOCOLS = 100
+"""Clients have one to three."""
 FIRST_WITH_REQUIRED_ID = 4
 FIRST_WITH_NULL_PROTOCOL = 7
 FIRST_WITH_SKIP_ASSIGNMENT = 9
@@ -25,10 +27,17 @@ FIRST_WITH_SKIP_ASSIGNMENT = 9
 
 @handles(ApiKey.JOIN_GROUP)
 async def join_group(request: Any, context: Context, broker: Broker) -> Any:
-    if not request.group_id:
+    if not is_group_id(request.group_id):
         return _refused(request, context, ErrorCode.INVALID_GROUP_ID)
+    if len(request.protocols) > MAX_PROTOCOLS:
+        broker.work.refused["protocols"] += 1
+        return _refused(request, context, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     join = _join(request, context, broker)
     try:
+        if not broker.group_totals.knows(request.group_id):
+            code = await broker.group_totals.why_not(request.group_id)
+            if code:
+                return _refused(request, context, code)
         joined = await broker.coordinator.ask(request.group_id, join)
     except Unavailable:
         return _refused(request, context, UNAVAILABLE)

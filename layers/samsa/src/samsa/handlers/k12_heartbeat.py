@@ -13,12 +13,12 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.heartbeat import RESPONSE
 
 from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of
+from .group_errors import UNAVAILABLE, code_of, is_group_id
 
 
 @handles(ApiKey.HEARTBEAT)
 async def heartbeat(request: Any, context: Context, broker: Broker) -> Any:
-    if not request.group_id:
+    if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     beat = Heartbeat(request.member_id, request.generation_id, request.group_instance_id)
     try:

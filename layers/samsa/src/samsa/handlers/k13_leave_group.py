@@ -15,14 +15,14 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.leave_group import MEMBER_RESPONSE, RESPONSE
 
 from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of
+from .group_errors import UNAVAILABLE, code_of, is_group_id
 
 FIRST_WITH_MEMBERS = 3
 
 
 @handles(ApiKey.LEAVE_GROUP)
 async def leave_group(request: Any, context: Context, broker: Broker) -> Any:
-    if not request.group_id:
+    if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     several = context.version >= FIRST_WITH_MEMBERS
     try:
@@ -30,7 +30,7 @@ async def leave_group(request: Any, context: Context, broker: Broker) -> Any:
     except Unavailable:
         return RESPONSE(error_code=UNAVAILABLE)
     assert isinstance(left, Left)
-    return _several(left) if several else _one(left)
+    return await _several(left, broker) if several else _one(left)
 
 
 def _leave(request: Any, several: bool) -> Leave:
@@ -43,11 +43,11 @@ def _one(left: Left) -> Any:
     return RESPONSE(error_code=code_of(left.error or left.members[0].error))
 
 
-def _several(left: Left) -> Any:
+async def _several(left: Left, broker: Broker) -> Any:
     return RESPONSE(
         error_code=code_of(left.error),
         members=[
             MEMBER_RESPONSE(member_id=each, group_instance_id=instance, error_code=code_of(error))
-            for each, instance, error in left.members
+            async for each, instance, error in broker.work.pace(left.members)
         ],
     )

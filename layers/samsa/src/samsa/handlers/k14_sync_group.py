@@ -15,7 +15,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.sync_group import RESPONSE
 
 from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of
+from .group_errors import UNAVAILABLE, code_of, is_group_id
 
 FIRST_WITH_PROTOCOL = 5
 
@@ -26,7 +26,7 @@ def _protocol(request: Any) -> tuple[str | None, str | None]:
 
 @handles(ApiKey.SYNC_GROUP)
 async def sync_group(request: Any, context: Context, broker: Broker) -> Any:
-    if not request.group_id:
+    if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     if context.version >= FIRST_WITH_PROTOCOL and None in _protocol(request):
         return RESPONSE(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)

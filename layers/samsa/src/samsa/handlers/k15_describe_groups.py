@@ -22,7 +22,10 @@ FIRST_WITH_NOT_FOUND = 6
 
 @handles(ApiKey.DESCRIBE_GROUPS)
 async def describe_groups(request: Any, context: Context, broker: Broker) -> Any:
-    return RESPONSE(groups=[await _group(each, context, broker) for each in request.groups])
+    asked = dict.fromkeys(request.groups)
+    return RESPONSE(
+        groups=[await _group(each, context, broker) async for each in broker.work.pace(asked)]
+    )
 
 
 async def _group(group_id: str, context: Context, broker: Broker) -> Any:

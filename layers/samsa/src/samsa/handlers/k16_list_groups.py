@@ -24,10 +24,8 @@ async def list_groups(request: Any, context: Context, broker: Broker) -> Any:
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     try:
-        seen = [
-            (group_id, await _listed(group_id, broker))
-            for group_id in await broker.stores.insist(broker.coordinator.groups.group_ids)
-        ]
+        ids = await broker.stores.insist(broker.coordinator.groups.group_ids)
+        seen = [(each, await _listed(each, broker)) async for each in broker.work.pace(ids)]
     except Unavailable:
         return RESPONSE(error_code=UNAVAILABLE)
     return RESPONSE(
@@ -38,7 +36,7 @@ async def list_groups(request: Any, context: Context, broker: Broker) -> Any:
                 group_state=each.state,
                 group_type=each.kind,
             )
-            for group_id, each in seen
+            async for group_id, each in broker.work.pace(seen)
             if each
             and (not states or each.state.lower() in states)
             and (not types or each.kind.lower() in types)

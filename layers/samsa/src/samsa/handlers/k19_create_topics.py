@@ -17,6 +17,7 @@ from samsa.wire.messages.create_topics import CONFIG_RESPONSE, RESPONSE, TOPIC_R
 
 from .assignments import check_assignment
 from .broker import Broker, Context, Rules, handles
+from .catalog import check_count
 from .configs import Refused, default_of
 from .per_topic import each_topic
 from .resources import source_of
@@ -41,7 +42,7 @@ async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
             configs=_described(topic, broker.rules),
         )
 
-    return RESPONSE(topics=await each_topic(request.topics, TOPIC_RESPONSE, create))
+    return RESPONSE(topics=await each_topic(request.topics, TOPIC_RESPONSE, create, broker))
 
 
 def _partitions(asked: Any) -> int:
@@ -65,6 +66,7 @@ def _assigned(asked: Any) -> int:
                 ErrorCode.INVALID_REQUEST,
                 f"A manual partition assignment was specified, but {name} was not set to -1.",
             )
+    check_count(len(asked.assignments))
     numbers = Counter(assignment.partition_index for assignment in asked.assignments)
     for assignment in asked.assignments:
         number = assignment.partition_index

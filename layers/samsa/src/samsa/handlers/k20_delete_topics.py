@@ -24,8 +24,10 @@ FIRST_WITH_IDS = 6
 @handles(ApiKey.DELETE_TOPICS)
 async def delete_topics(request: Any, context: Context, broker: Broker) -> Any:
     if context.version < FIRST_WITH_IDS:
-        return RESPONSE(responses=[await _delete(n, None, broker) for n in request.topic_names])
-    return RESPONSE(responses=[await _delete(t.name, t.topic_id, broker) for t in request.topics])
+        names = broker.work.pace(request.topic_names)
+        return RESPONSE(responses=[await _delete(n, None, broker) async for n in names])
+    topics = broker.work.pace(request.topics)
+    return RESPONSE(responses=[await _delete(t.name, t.topic_id, broker) async for t in topics])
 
 
 async def _delete(name: str | None, topic_id: UUID | None, broker: Broker) -> Any:

@@ -4,9 +4,10 @@ Behaviour: there is one leader epoch, 0, and it reaches to the visible end. An e
 been answers −1, as Kafka does.
 """
 
+from functools import partial
 from typing import Any
 
-from samsa.ports import Unavailable, UnknownPartition
+from samsa.ports import Topic, Unavailable, UnknownPartition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.offset_for_leader_epoch import (
@@ -17,22 +18,22 @@ from samsa.wire.messages.offset_for_leader_epoch import (
 
 from .broker import LEADER_EPOCH, Broker, Context, handles
 from .configs import Refused
-from .resolve import partition_in, topic_of
+from .resolve import partition_in, topic_or_refusal
 
 
 @handles(ApiKey.OFFSET_FOR_LEADER_EPOCH)
 async def offset_for_leader_epoch(request: Any, context: Context, broker: Broker) -> Any:
-    topics = []
-    for topic in request.topics:
-        partitions = [await _answer(topic, entry, broker) for entry in topic.partitions]
-        topics.append(TOPIC_RESPONSE(topic=topic.topic, partitions=partitions))
-    return RESPONSE(topics=topics)
+    async def answer(topic: Any) -> Any:
+        found = await topic_or_refusal(topic, False, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+        partitions = await broker.work.each(topic.partitions, partial(_answer, found, broker))
+        return TOPIC_RESPONSE(topic=topic.topic, partitions=partitions)
+
+    return RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _answer(topic: Any, entry: Any, broker: Broker) -> Any:
+async def _answer(topic: Topic | Refused, broker: Broker, entry: Any) -> Any:
     try:
-        found = await topic_of(topic, False, broker)
-        partition = partition_in(found, entry.partition, entry.current_leader_epoch)
+        partition = partition_in(topic, entry.partition, entry.current_leader_epoch)
         head = await broker.log.glance(partition)
     except Refused as refused:
         code = refused.code

@@ -7,7 +7,7 @@ where it is, and every other directory is not found. If a partition is named twi
 from collections import defaultdict
 from typing import Any
 
-from samsa.ports import Unavailable
+from samsa.ports import Topic, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.alter_replica_log_dirs import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -19,34 +19,40 @@ from .catalog import partition_of
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS)
 async def alter_replica_log_dirs(request: Any, context: Context, broker: Broker) -> Any:
-    results = []
-    for name, paths in _asked_for(request).items():
+    async def answer(asked: tuple[str, dict[int, str]]) -> Any:
+        name, paths = asked
+        topic = await _topic(name, broker)
         partitions = [
-            PARTITION_RESPONSE(
-                partition_index=number, error_code=await _move(name, number, path, broker)
-            )
-            for number, path in paths.items()
+            PARTITION_RESPONSE(partition_index=number, error_code=_move(topic, number, path))
+            async for number, path in broker.work.pace(paths.items())
         ]
-        results.append(TOPIC_RESPONSE(topic_name=name, partitions=partitions))
-    return RESPONSE(results=results)
+        return TOPIC_RESPONSE(topic_name=name, partitions=partitions)
+
+    asked = await _asked_for(request, broker)
+    return RESPONSE(results=await broker.work.each(asked.items(), answer))
 
 
-def _asked_for(request: Any) -> dict[str, dict[int, str]]:
+async def _asked_for(request: Any, broker: Broker) -> dict[str, dict[int, str]]:
     """The directory of each partition, by topic."""
     asked: defaultdict[str, dict[int, str]] = defaultdict(dict)
-    for directory in request.dirs:
-        for topic in directory.topics:
-            asked[topic.name] |= dict.fromkeys(topic.partitions, directory.path)
+    async for directory in broker.work.pace(request.dirs):
+        async for topic in broker.work.pace(directory.topics):
+            asked[topic.name].update(dict.fromkeys(topic.partitions, directory.path))
     return {name: paths for name, paths in asked.items() if paths}
 
 
-async def _move(name: str, number: int, path: str, broker: Broker) -> ErrorCode:
-    if path != LOG_DIR:
-        return ErrorCode.LOG_DIR_NOT_FOUND
+async def _topic(name: str, broker: Broker) -> Topic | ErrorCode | None:
     try:
-        topic = await broker.catalog.named(name)
+        return await broker.catalog.named(name)
     except Unavailable:
         return ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def _move(topic: Topic | ErrorCode | None, number: int, path: str) -> ErrorCode:
+    if path != LOG_DIR:
+        return ErrorCode.LOG_DIR_NOT_FOUND
+    if isinstance(topic, ErrorCode):
+        return topic
     if topic is None or partition_of(topic, number) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.NONE

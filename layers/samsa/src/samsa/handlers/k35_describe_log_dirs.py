@@ -25,7 +25,8 @@ from .broker_configs import LOG_DIR
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
 async def describe_log_dirs(request: Any, context: Context, broker: Broker) -> Any:
     try:
-        topics = [await _sizes(*asked, broker) for asked in await _asked_for(request, broker)]
+        asked = broker.work.pace(await _asked_for(request, broker))
+        topics = [await _sizes(*each, broker) async for each in asked]
     except (Unavailable, Missing):
         return RESPONSE(results=[RESULT(log_dir=LOG_DIR, error_code=ErrorCode.KAFKA_STORAGE_ERROR)])
     return RESPONSE(results=[RESULT(log_dir=LOG_DIR, topics=[t for t in topics if t.partitions])])
@@ -34,13 +35,14 @@ async def describe_log_dirs(request: Any, context: Context, broker: Broker) -> A
 async def _asked_for(request: Any, broker: Broker) -> Iterable[tuple[Topic, Iterable[int]]]:
     if request.topics is None:
         return [(topic, range(topic.partitions)) for topic in await broker.catalog.all()]
-    found = [(await broker.catalog.named(row.topic), row.partitions) for row in request.topics]
+    rows = broker.work.pace(request.topics)
+    found = [(await broker.catalog.named(row.topic), row.partitions) async for row in rows]
     return [(topic, numbers) for topic, numbers in found if topic is not None]
 
 
 async def _sizes(topic: Topic, numbers: Iterable[int], broker: Broker) -> Any:
     partitions = []
-    for number in numbers:
+    async for number in broker.work.pace(numbers):
         try:
             size = await broker.log.retainer.size(Partition(topic.id, number))
         except UnknownPartition:

@@ -27,7 +27,7 @@ async def create_partitions(request: Any, context: Context, broker: Broker) -> A
         await broker.catalog.change(asked.name, lambda topic: _wider(topic, asked), dry_run)
         return TOPIC_RESPONSE(name=asked.name)
 
-    return RESPONSE(results=await each_topic(request.topics, TOPIC_RESPONSE, widen))
+    return RESPONSE(results=await each_topic(request.topics, TOPIC_RESPONSE, widen, broker))
 
 
 def _wider(topic: Topic, asked: Any) -> Topic:

@@ -23,7 +23,7 @@ async def delete_groups(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(
         results=[
             GROUP(group_id=group_id, error_code=await _delete(group_id, broker))
-            for group_id in request.groups_names
+            async for group_id in broker.work.pace(dict.fromkeys(request.groups_names))
         ]
     )
 

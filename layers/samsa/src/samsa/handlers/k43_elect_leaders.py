@@ -9,14 +9,13 @@ Versions: 1+ know two kinds of election, and an error for the whole request.
 
 from typing import Any
 
-from samsa.ports import Unavailable
+from samsa.ports import Topic, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.elect_leaders import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
 from .broker import Broker, Context, handles
 from .catalog import partition_of
-from .configs import Refused
 
 KINDS = (0, 1)
 """The preferred leader, or any that is left."""
@@ -26,22 +25,27 @@ KINDS = (0, 1)
 async def elect_leaders(request: Any, context: Context, broker: Broker) -> Any:
     if request.election_type not in KINDS:
         code, message = ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}"
-        return RESPONSE(error_code=code, replica_election_results=_all(request, code, message))
+        return RESPONSE(
+            error_code=code, replica_election_results=await _all(request, code, message, broker)
+        )
     try:
         return RESPONSE(replica_election_results=await _results(request, broker))
     except Unavailable as error:
         code = ErrorCode.REQUEST_TIMED_OUT
-        return RESPONSE(error_code=code, replica_election_results=_all(request, code, str(error)))
+        return RESPONSE(
+            error_code=code, replica_election_results=await _all(request, code, str(error), broker)
+        )
 
 
-def _all(request: Any, code: ErrorCode, message: str) -> list[Any]:
+async def _all(request: Any, code: ErrorCode, message: str, broker: Broker) -> list[Any]:
     """The same for every partition that is asked for."""
+    pace = broker.work.pace
     return [
         TOPIC_RESPONSE(
             topic=asked.topic,
-            partition_result=[_result(number, code, message) for number in asked.partitions],
+            partition_result=[_result(n, code, message) async for n in pace(asked.partitions)],
         )
-        for asked in request.topic_partitions or ()
+        async for asked in pace(request.topic_partitions or ())
     ]
 
 
@@ -52,27 +56,20 @@ def _result(number: int, code: ErrorCode, message: str) -> Any:
 async def _results(request: Any, broker: Broker) -> list[Any]:
     if request.topic_partitions is None:
         return [TOPIC_RESPONSE(topic=topic.name) for topic in await broker.catalog.all()]
-    return [
-        TOPIC_RESPONSE(
-            topic=asked.topic,
-            partition_result=[await _elect(asked.topic, n, broker) for n in asked.partitions],
-        )
-        for asked in request.topic_partitions
-    ]
+
+    async def elect(asked: Any) -> Any:
+        topic = await broker.catalog.named(asked.topic)
+        results = [_elect(asked.topic, n, topic) async for n in broker.work.pace(asked.partitions)]
+        return TOPIC_RESPONSE(topic=asked.topic, partition_result=results)
+
+    return await broker.work.each(request.topic_partitions, elect)
 
 
-async def _elect(name: str, number: int, broker: Broker) -> Any:
-    try:
-        await _check(name, number, broker)
-    except Refused as refused:
-        return _result(number, refused.code, refused.message)
+def _elect(name: str, number: int, topic: Topic | None) -> Any:
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if topic is None:
+        return _result(number, unknown, f"No such topic as {name}")
+    if partition_of(topic, number) is None:
+        return _result(number, unknown, f"No such partition as {name}-{number}")
     message = "Leader election not needed for topic partition."
     return _result(number, ErrorCode.ELECTION_NOT_NEEDED, message)
-
-
-async def _check(name: str, number: int, broker: Broker) -> None:
-    topic = await broker.catalog.named(name)
-    if topic is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
-    if partition_of(topic, number) is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{number}")

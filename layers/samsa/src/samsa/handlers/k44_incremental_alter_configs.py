@@ -26,6 +26,9 @@ class Operation(IntEnum):
     SUBTRACT = 3
 
 
+OPERATIONS = frozenset(Operation)
+
+
 @handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
 async def incremental_alter_configs(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(responses=await alter_all(request, _one_by_one, RESOURCE_RESPONSE, broker))
@@ -33,7 +36,7 @@ async def incremental_alter_configs(request: Any, context: Context, broker: Brok
 
 def _one_by_one(resource: Any) -> Amend:
     for change in resource.configs:
-        if change.config_operation not in set(Operation):
+        if change.config_operation not in OPERATIONS:
             raise Refused(
                 ErrorCode.INVALID_REQUEST, f"Unknown operation type {change.config_operation}"
             )
@@ -67,5 +70,7 @@ def _changed_list(configs: dict[str, str], change: Any, operation: Operation) ->
         )
     held, given = parts(configs.get(change.name, config.default)), parts(change.value)
     if operation is Operation.APPEND:
-        return ",".join([*held, *(part for part in given if part not in held)])
-    return ",".join(part for part in held if part not in given)
+        known = set(held)
+        return ",".join([*held, *(part for part in given if part not in known)])
+    gone = set(given)
+    return ",".join(part for part in held if part not in gone)

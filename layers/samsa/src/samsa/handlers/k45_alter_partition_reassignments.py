@@ -8,7 +8,7 @@ Versions: 1 can forbid that the number of replicas changes, which it cannot.
 
 from typing import Any
 
-from samsa.ports import Unavailable
+from samsa.ports import Topic, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.alter_partition_reassignments import (
@@ -25,36 +25,45 @@ from .configs import Refused
 
 @handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
 async def alter_partition_reassignments(request: Any, context: Context, broker: Broker) -> Any:
-    responses = []
-    for asked in request.topics:
-        partitions = [await _answer(asked.name, entry, broker) for entry in asked.partitions]
-        responses.append(TOPIC_RESPONSE(name=asked.name, partitions=partitions))
+    async def answer(asked: Any) -> Any:
+        topic = await _topic(asked.name, broker)
+        partitions = [
+            _answer(asked.name, topic, entry) async for entry in broker.work.pace(asked.partitions)
+        ]
+        return TOPIC_RESPONSE(name=asked.name, partitions=partitions)
+
     return RESPONSE(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_message=None,
-        responses=responses,
+        responses=await broker.work.each(request.topics, answer),
     )
 
 
-async def _answer(name: str, entry: Any, broker: Broker) -> Any:
+async def _topic(name: str, broker: Broker) -> Topic | Refused | None:
+    try:
+        return await broker.catalog.named(name)
+    except Unavailable as error:
+        return Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
+
+
+def _answer(name: str, topic: Topic | Refused | None, entry: Any) -> Any:
     code, message = ErrorCode.NONE, None
     try:
-        await _check(name, entry.partition_index, broker)
+        _check(name, topic, entry.partition_index)
         if entry.replicas is None:
             code = ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
         else:
             check_assignment(entry.replicas)
     except Refused as refused:
         code, message = refused.code, refused.message
-    except Unavailable as error:
-        code, message = ErrorCode.REQUEST_TIMED_OUT, str(error)
     return PARTITION_RESPONSE(
         partition_index=entry.partition_index, error_code=code, error_message=message
     )
 
 
-async def _check(name: str, number: int, broker: Broker) -> None:
-    topic = await broker.catalog.named(name)
+def _check(name: str, topic: Topic | Refused | None, number: int) -> None:
+    if isinstance(topic, Refused):
+        raise topic.with_traceback(None)
     if topic is None:
         problem = f"Unable to find a topic named {name}."
     elif partition_of(topic, number) is None:

@@ -16,6 +16,8 @@ from .broker import Broker, Context, handles
 from .catalog import partition_of
 from .group_errors import UNAVAILABLE, code_of
 
+AT_ONCE = 1_000
+"""Offsets that are deleted by one write."""
 FINAL = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NON_EMPTY_GROUP)
 """Refusals of the whole request."""
 
@@ -26,13 +28,20 @@ async def offset_delete(request: Any, context: Context, broker: Broker) -> Any:
     try:
         group, _ = await broker.coordinator.look(request.group_id)
         known = group is not None or bool(await groups.offsets(request.group_id, now))
-        topics = [await _topic(asked, group, known, now, broker) for asked in request.topics]
+        asked = broker.work.pace(request.topics)
+        topics = [await _topic(each, group, known, now, broker) async for each in asked]
         for code in FINAL:
-            if any(p.error_code == code for topic in topics for p in topic.partitions):
-                return RESPONSE(error_code=code)
+            async for topic in broker.work.pace(topics):
+                if any(p.error_code == code for p in topic.partitions):
+                    return RESPONSE(error_code=code)
         if not known:
             return RESPONSE(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
-        await broker.stores.insist(groups.delete_offsets, request.group_id, _granted(topics))
+        granted = _granted(topics)
+        for start in range(0, len(granted), AT_ONCE):
+            some = granted[start : start + AT_ONCE]
+            await broker.stores.insist(groups.delete_offsets, request.group_id, some)
+            if len(granted) > AT_ONCE:
+                await broker.work.give_way()
     except Unavailable:
         return RESPONSE(error_code=UNAVAILABLE)
     return RESPONSE(topics=topics)
@@ -42,7 +51,7 @@ async def _topic(asked: Any, group: Group | None, known: bool, now: int, broker:
     topic = await broker.catalog.named(asked.name)
     refused = may_delete(group, asked.name, now) if group is not None or not known else None
     rows = []
-    for partition in asked.partitions:
+    async for partition in broker.work.pace(asked.partitions):
         code = code_of(refused)
         if topic is None or partition_of(topic, partition.partition_index) is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

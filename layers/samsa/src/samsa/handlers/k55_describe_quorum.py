@@ -27,9 +27,9 @@ METADATA_LOG = ("__cluster_metadata", 0)
 
 @handles(ApiKey.DESCRIBE_QUORUM)
 async def describe_quorum(request: Any, context: Context, broker: Broker) -> Any:
-    asked = [(t.topic_name, p.partition_index) for t in request.topics for p in t.partitions]
-    if asked != [METADATA_LOG]:
-        return RESPONSE(topics=[_unknown(topic) for topic in request.topics])
+    if not _is_for_the_metadata_log(request):
+        topics = broker.work.pace(request.topics)
+        return RESPONSE(topics=[await _unknown(topic, broker) async for topic in topics])
     name, number = METADATA_LOG
     now = broker.stores.clock.now_ms()
     voter = REPLICA(replica_id=NODE_ID, last_fetch_timestamp=now, last_caught_up_timestamp=now)
@@ -46,13 +46,21 @@ async def describe_quorum(request: Any, context: Context, broker: Broker) -> Any
     )
 
 
-def _unknown(topic: Any) -> Any:
+def _is_for_the_metadata_log(request: Any) -> bool:
+    name, number = METADATA_LOG
+    if len(request.topics) != 1 or request.topics[0].topic_name != name:
+        return False
+    partitions = request.topics[0].partitions
+    return len(partitions) == 1 and partitions[0].partition_index == number
+
+
+async def _unknown(topic: Any, broker: Broker) -> Any:
     partitions = [
         PARTITION_RESPONSE(
             partition_index=one.partition_index,
             error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
             error_message="This server does not host this topic-partition.",
         )
-        for one in topic.partitions
+        async for one in broker.work.pace(topic.partitions)
     ]
     return TOPIC_RESPONSE(topic_name=topic.topic_name, partitions=partitions)

@@ -5,11 +5,11 @@ sequence, and its time as the log has it (−1 once that batch has been deleted)
 transactions, and so no coordinator epochs.
 """
 
-import asyncio
+from functools import partial
 from typing import Any
 
 from samsa.log.producers import ProducerState
-from samsa.ports import Bound, Missing, Partition, Unavailable, UnknownPartition
+from samsa.ports import Bound, Missing, Partition, Topic, Unavailable, UnknownPartition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_producers import (
@@ -21,25 +21,26 @@ from samsa.wire.messages.describe_producers import (
 
 from .broker import Broker, Context, handles
 from .configs import Refused
-from .resolve import partition_in, topic_of
+from .resolve import partition_in, topic_or_refusal
 
 ANY_EPOCH = -1
-AT_ONCE = 16
 NOT_KNOWN = -1
 
 
 @handles(ApiKey.DESCRIBE_PRODUCERS)
 async def describe_producers(request: Any, context: Context, broker: Broker) -> Any:
-    topics = []
-    for topic in request.topics:
-        partitions = [await _answer(topic, number, broker) for number in topic.partition_indexes]
-        topics.append(TOPIC_RESPONSE(name=topic.name, partitions=partitions))
-    return RESPONSE(topics=topics)
+    async def answer(topic: Any) -> Any:
+        found = await topic_or_refusal(topic, False, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+        numbers = dict.fromkeys(topic.partition_indexes)
+        partitions = await broker.work.each(numbers, partial(_answer, found, broker))
+        return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
+
+    return RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _answer(topic: Any, number: int, broker: Broker) -> Any:
+async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> Any:
     try:
-        partition = partition_in(await topic_of(topic, False, broker), number, ANY_EPOCH)
+        partition = partition_in(topic, number, ANY_EPOCH)
         found = await broker.stores.ledger.producers(partition, broker.stores.clock.now_ms())
         producers = await _describe_all(partition, found, broker)
     except Refused as refused:
@@ -55,13 +56,11 @@ async def _answer(topic: Any, number: int, broker: Broker) -> Any:
 
 async def _describe_all(partition: Partition, found: dict[int, Bound], broker: Broker) -> list[Any]:
     """A few side by side: each needs a look at its last batch."""
-    turns = asyncio.Semaphore(AT_ONCE)
 
-    async def describe(producer_id: int, bound: Bound) -> Any:
-        async with turns:
-            return await _describe(partition, producer_id, bound, broker)
+    async def describe(one: tuple[int, Bound]) -> Any:
+        return await _describe(partition, *one, broker)
 
-    return await asyncio.gather(*(describe(*one) for one in found.items()))
+    return await broker.work.some_at_once(list(found.items()), describe)
 
 
 async def _describe(partition: Partition, producer_id: int, bound: Bound, broker: Broker) -> Any:

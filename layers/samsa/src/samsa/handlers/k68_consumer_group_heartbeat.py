@@ -16,10 +16,12 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.consumer_group_heartbeat import ASSIGNMENT, RESPONSE, TOPIC_PARTITIONS
 
+from .assigned import by_topic
 from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of
+from .group_errors import UNAVAILABLE, code_of, is_group_id
 
 FIRST_WITH_OWN_ID = 1
+JOINING = 0
 
 
 @handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
@@ -28,7 +30,13 @@ async def consumer_group_heartbeat(request: Any, context: Context, broker: Broke
         return RESPONSE(
             error_code=ErrorCode.INVALID_REQUEST, error_message="GroupId can't be empty."
         )
+    if not is_group_id(request.group_id):
+        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID, error_message="GroupId is too long.")
     try:
+        if request.member_epoch == JOINING and not broker.group_totals.knows(request.group_id):
+            code = await broker.group_totals.why_not(request.group_id)
+            if code:
+                return RESPONSE(error_code=code, error_message="There are too many groups.")
         beat = _beat(request, context, broker)
         beaten = await broker.coordinator.ask(request.group_id, beat)
     except Unavailable as error:
@@ -36,7 +44,7 @@ async def consumer_group_heartbeat(request: Any, context: Context, broker: Broke
     assert isinstance(beaten, ConsumerBeaten)
     if beaten.error:
         return RESPONSE(error_code=code_of(beaten.error), error_message=beaten.error.value)
-    return _response(beaten)
+    return await _response(beaten, broker)
 
 
 def _beat(request: Any, context: Context, broker: Broker) -> ConsumerHeartbeat:
@@ -62,16 +70,13 @@ def _partitions(rows: list[Any]) -> frozenset[tuple[UUID, int]]:
     return frozenset((row.topic_id, number) for row in rows for number in row.partitions)
 
 
-def _response(beaten: ConsumerBeaten) -> Any:
+async def _response(beaten: ConsumerBeaten, broker: Broker) -> Any:
     assignment = None
     if beaten.assignment is not None:
-        topics: dict[UUID, list[int]] = {}
-        for topic_id, number in sorted(beaten.assignment):
-            topics.setdefault(topic_id, []).append(number)
         assignment = ASSIGNMENT(
             topic_partitions=[
                 TOPIC_PARTITIONS(topic_id=topic_id, partitions=numbers)
-                for topic_id, numbers in topics.items()
+                for topic_id, numbers in await by_topic(beaten.assignment, broker.work)
             ]
         )
     return RESPONSE(

@@ -15,6 +15,7 @@ from samsa.wire.messages.consumer_group_describe import (
     TOPIC_PARTITIONS,
 )
 
+from .assigned import by_topic
 from .broker import Broker, Context, handles
 from .group_errors import UNAVAILABLE
 
@@ -23,7 +24,8 @@ CLASSIC, CONSUMER = 0, 1
 
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
 async def consumer_group_describe(request: Any, context: Context, broker: Broker) -> Any:
-    return RESPONSE(groups=[await _group(group_id, broker) for group_id in request.group_ids])
+    asked = dict.fromkeys(request.group_ids)
+    return RESPONSE(groups=[await _group(each, broker) async for each in broker.work.pace(asked)])
 
 
 async def _group(group_id: str, broker: Broker) -> Any:
@@ -39,14 +41,14 @@ async def _group(group_id: str, broker: Broker) -> Any:
     seen = consumer_described(group, now, settings)
     if seen is None:
         return _not_found(group_id, f"Group {group_id} is not a consumer group.")
-    return _shown(group_id, seen)
+    return await _shown(group_id, seen, broker)
 
 
 def _not_found(group_id: str, message: str) -> Any:
     return GROUP(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
 
 
-def _shown(group_id: str, seen: ConsumerDescribed) -> Any:
+async def _shown(group_id: str, seen: ConsumerDescribed, broker: Broker) -> Any:
     names = {info.id: name for name, info in seen.topics.items()}
     return GROUP(
         group_id=group_id,
@@ -54,11 +56,11 @@ def _shown(group_id: str, seen: ConsumerDescribed) -> Any:
         group_epoch=seen.epoch,
         assignment_epoch=seen.assignment_epoch,
         assignor_name=seen.assignor,
-        members=[_member(member, names) for member in seen.members],
+        members=[await _member(member, names, broker) for member in seen.members],
     )
 
 
-def _member(member: DescribedConsumer, names: dict[UUID, str]) -> Any:
+async def _member(member: DescribedConsumer, names: dict[UUID, str], broker: Broker) -> Any:
     return MEMBER(
         member_id=member.member_id,
         instance_id=member.instance_id,
@@ -68,21 +70,21 @@ def _member(member: DescribedConsumer, names: dict[UUID, str]) -> Any:
         client_host=member.client_host,
         subscribed_topic_names=list(member.topics),
         subscribed_topic_regex=member.pattern or None,
-        assignment=_assignment(member.assigned, names),
-        target_assignment=_assignment(member.target, names),
+        assignment=await _assignment(member.assigned, names, broker),
+        target_assignment=await _assignment(member.target, names, broker),
         member_type=CLASSIC if member.is_classic else CONSUMER,
     )
 
 
-def _assignment(partitions: frozenset[tuple[UUID, int]], names: dict[UUID, str]) -> Any:
+async def _assignment(
+    partitions: frozenset[tuple[UUID, int]], names: dict[UUID, str], broker: Broker
+) -> Any:
     """What is still assigned of a topic that is gone has no name any more."""
-    topics: dict[UUID, list[int]] = {}
-    for topic_id, number in sorted(partitions):
-        if topic_id in names:
-            topics.setdefault(topic_id, []).append(number)
+    topics = await by_topic(partitions, broker.work)
     return ASSIGNMENT(
         topic_partitions=[
             TOPIC_PARTITIONS(topic_id=topic_id, topic_name=names[topic_id], partitions=numbers)
-            for topic_id, numbers in topics.items()
+            for topic_id, numbers in topics
+            if topic_id in names
         ]
     )

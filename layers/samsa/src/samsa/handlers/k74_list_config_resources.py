@@ -1,7 +1,7 @@
 """ListConfigResources (key 74): what DescribeConfigs can be asked for.
 
-Behaviour: the topics and the one broker. Loggers, client metrics and groups have no configs here,
-and so none of them is listed.
+Behaviour: the topics and the one broker. Of groups, only those with configs of their own, as in
+Kafka: none. Loggers and client metrics have no configs here.
 
 Versions: 0 was ListClientMetricsResources, and is answered none. 1+ name the types that are wanted;
 none means all.
@@ -17,8 +17,8 @@ from samsa.wire.messages.list_config_resources import RESOURCE, RESPONSE
 from .broker import NODE_ID, Broker, Context, handles
 from .resources import ResourceType
 
-BROKER_LOGGER, CLIENT_METRICS, GROUP = 8, 16, 32
-TYPES = {*ResourceType, BROKER_LOGGER, CLIENT_METRICS, GROUP}
+BROKER_LOGGER, CLIENT_METRICS = 8, 16
+TYPES = {*ResourceType, BROKER_LOGGER, CLIENT_METRICS}
 
 
 @handles(ApiKey.LIST_CONFIG_RESOURCES)
@@ -34,7 +34,10 @@ async def list_config_resources(request: Any, context: Context, broker: Broker) 
             topics = await broker.catalog.all()
         except Unavailable:
             return RESPONSE(error_code=ErrorCode.REQUEST_TIMED_OUT)
-        found += [RESOURCE(resource_name=t.name, resource_type=ResourceType.TOPIC) for t in topics]
+        found += [
+            RESOURCE(resource_name=topic.name, resource_type=ResourceType.TOPIC)
+            async for topic in broker.work.pace(topics)
+        ]
     return RESPONSE(config_resources=found)
 
 

@@ -30,7 +30,7 @@ MOST_AT_ONCE = 2_000
 async def describe_topic_partitions(request: Any, context: Context, broker: Broker) -> Any:
     response = RESPONSE()
     left = min(max(1, request.response_partition_limit), MOST_AT_ONCE)
-    for name, topic in await _topics(request, broker):
+    async for name, topic in broker.work.pace(await _topics(request, broker)):
         first = _first(name, request.cursor)
         if topic is None:
             response.topics.append(_unknown(name))

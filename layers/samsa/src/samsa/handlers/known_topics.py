@@ -3,43 +3,59 @@
 They are looked up once a second, however many members there are: a new topic, or a new partition,
 is assigned with the first heartbeat after that. Only who says what it subscribes to has them looked
 up at once: it may have made the topic just before.
+
+Patterns are matched in a thread, a slice at a time, against topics that are new since they were
+matched last: a heartbeat of a group whose topics have not changed costs a look into a dictionary.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
 
-from samsa.groups import BadPattern, TopicInfo, matches
+from samsa.groups import BadPattern, PatternMatches, TopicInfo
 from samsa.ports import Topic
+from samsa.work import Work
 
 REMEMBER_MS = 1_000
 
-
-class Snapshot:
-    """The topics as they were at one time, and which of them a pattern stands for."""
-
-    def __init__(self, topics: Iterable[Topic]) -> None:
-        self.topics = {topic.name: TopicInfo(topic.id, topic.partitions) for topic in topics}
-        self._matches: dict[str, tuple[str, ...]] = {}
-
-    def matches(self, patterns: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        return {pattern: self._matching(pattern) for pattern in patterns}
-
-    def _matching(self, pattern: str) -> tuple[str, ...]:
-        if pattern not in self._matches:
-            try:
-                self._matches[pattern] = matches(pattern, self.topics)
-            except BadPattern:
-                self._matches[pattern] = ()  # the step refuses it by itself
-        return self._matches[pattern]
+Topics = dict[str, TopicInfo]
 
 
 class KnownTopics:
-    def __init__(self, look_up: Callable[[], Awaitable[list[Topic]]]) -> None:
+    def __init__(
+        self, look_up: Callable[[], Awaitable[list[Topic]]], work: Work | None = None
+    ) -> None:
         self._look_up = look_up
+        self.work = work or Work()
         self._until = 0
-        self._snapshot = Snapshot(())
+        self._listed: list[Topic] = []
+        self._topics: Topics = {}
+        self._matches = PatternMatches()
 
-    async def at(self, now_ms: int, fresh: bool = False) -> Snapshot:
-        if fresh or self._until <= now_ms:
-            self._snapshot = Snapshot(await self._look_up())
+    async def at(self, now_ms: int, fresh: bool = False) -> Topics:
+        if fresh or not 0 < self._until - now_ms <= REMEMBER_MS:
+            listed = await self._look_up()
+            if listed is not self._listed:
+                await self._take(listed)
             self._until = now_ms + REMEMBER_MS
-        return self._snapshot
+        return self._topics
+
+    async def _take(self, listed: list[Topic]) -> None:
+        """The same dictionary again, if it says the same."""
+        topics = {
+            topic.name: TopicInfo(topic.id, topic.partitions)
+            async for topic in self.work.pace(listed)
+        }
+        self._listed = listed
+        if topics != self._topics:
+            self._topics = topics
+
+    async def matches(self, patterns: Iterable[str], topics: Topics) -> dict[str, tuple[str, ...]]:
+        return {pattern: await self._matching(pattern, topics) for pattern in patterns}
+
+    async def _matching(self, pattern: str, topics: Topics) -> tuple[str, ...]:
+        found = self._matches.at_once(pattern, topics)
+        if found is not None:
+            return found
+        try:
+            return await self.work.in_slices(self._matches.of(pattern, topics))
+        except BadPattern:
+            return ()  # the step refuses it by itself

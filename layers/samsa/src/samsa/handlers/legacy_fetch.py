@@ -1,49 +1,71 @@
-"""What a client of before Kafka 0.11 gets: a message set, made from the batches."""
+"""What a client of before Kafka 0.11 gets: message sets, made from the batches.
+
+One partition after the other, one batch after the other, and no more than the answer may hold: what
+is packed in a batch may be a thousand times as long.
+"""
 
 from samsa.ports import FileRange, Piece
+from samsa.records.bounded import Buffer
 from samsa.records.errors import RecordError
-from samsa.records.legacy import from_batches
-from samsa.wire.errors import ErrorCode
+from samsa.records.legacy import Wanted, from_batches
 
 from .broker import Broker
+from .checks import CODES
 from .configs import Refused
 from .reads import Read
 
 LAST_WITH_MESSAGE_SETS = 3
 LAST_CUT_AT_MAX_BYTES = 2
 LAST_WITH_MAGIC_0 = 1
-MESSAGE_OVERHEAD = 12
+MAX_BYTES = 16 * 1024 * 1024
+"""Of all message sets in an answer, whatever the client would take; one message may have more."""
 
 
-async def message_set(read: Read, version: int, broker: Broker) -> bytes:
-    """Messages from the offset on. Filler is nothing to such a client, so go past it."""
-    assert read.plan is not None
-    assert read.partition is not None
-    offset, ranges, end = read.entry.fetch_offset, read.plan.ranges, read.plan.visible_end
-    magic = 0 if version <= LAST_WITH_MAGIC_0 else 1
-    while ranges:
-        data = b"".join(_bytes(piece) for piece in await broker.log.load(ranges))
-        try:
-            found = from_batches(data, magic, offset, None)
-        except RecordError as error:
-            read.refuse(Refused(ErrorCode.CORRUPT_MESSAGE, str(error)))
-            return b""
-        if found:
-            return _cut(found, read.entry.partition_max_bytes, version)
-        offset = ranges[-1].end_offset
-        if offset >= end:
-            break
-        plan = await broker.log.plan(read.partition, offset, read.entry.partition_max_bytes)
-        ranges = plan.ranges
-    return b""
+class MessageSets:
+    """Those of one answer."""
+
+    def __init__(self, version: int, max_bytes: int, broker: Broker) -> None:
+        self._magic = 0 if version <= LAST_WITH_MAGIC_0 else 1
+        self._cut = version <= LAST_CUT_AT_MAX_BYTES
+        self._left = max_bytes
+        self._broker = broker
+
+    def memory(self, reads: list[Read]) -> int:
+        """What they may take, next to what is stored."""
+        wanted = sum(max(0, read.entry.partition_max_bytes) for read in reads)
+        made: int = min(wanted, self._left)
+        return made + sum(read.plan.size for read in reads if read.plan)
+
+    async def load(self, read: Read) -> None:
+        """Raises Missing and Unavailable."""
+        found = b""
+        if self._left > 0:
+            try:
+                found = await self._messages(read)
+            except RecordError as error:
+                read.refuse(Refused(CODES[type(error)], str(error)))
+                return
+        self._left -= len(found)
+        read.pieces = [found]
+
+    async def _messages(self, read: Read) -> bytes:
+        """From the offset on. Filler is nothing to such a client, so go past it."""
+        assert read.plan is not None
+        assert read.partition is not None
+        broker, ranges, end = self._broker, read.plan.ranges, read.plan.visible_end
+        max_bytes = min(read.entry.partition_max_bytes, self._left)
+        wanted = Wanted(self._magic, read.entry.fetch_offset, max_bytes, self._cut)
+        while ranges:
+            stored = map(_bytes, await broker.log.load(ranges))
+            limit = broker.rules.work.max_made_bytes
+            found = await broker.unpacking.run(from_batches(stored, wanted, limit))
+            offset = ranges[-1].end_offset
+            if found or offset >= end:
+                return found
+            wanted = wanted._replace(offset=offset)
+            ranges = (await broker.log.plan(read.partition, offset, max_bytes)).ranges
+        return b""
 
 
-def _cut(messages: bytes, max_bytes: int, version: int) -> bytes:
-    if version > LAST_CUT_AT_MAX_BYTES:
-        return messages
-    first = MESSAGE_OVERHEAD + int.from_bytes(messages[8:12], "big")
-    return messages[: max(max_bytes, first)]
-
-
-def _bytes(piece: Piece) -> bytes | bytearray | memoryview:
+def _bytes(piece: Piece) -> Buffer:
     return piece.read() if isinstance(piece, FileRange) else piece

@@ -6,7 +6,7 @@ no member, from the commit. What has expired is not returned, and upkeep forgets
 """
 
 from samsa.groups import Group
-from samsa.ports import Committed, Offsets, Topic, Unavailable
+from samsa.ports import Committed, Offsets, Topic
 
 from .broker import Broker
 
@@ -29,18 +29,9 @@ def expired(committed: Committed, group: Group | None, now_ms: int, broker: Brok
     return since + broker.rules.offsets_retention_ms <= now_ms
 
 
-async def forget_expired(broker: Broker) -> int:
-    """For upkeep: expired offsets, and empty groups that have none left. How many groups."""
-    gone = 0
-    for group_id in await broker.groups.group_ids() if broker.groups else ():
-        try:
-            gone += await _forget_expired_of(broker, group_id)
-        except Unavailable:
-            continue  # the next round comes by
-    return gone
-
-
-async def _forget_expired_of(broker: Broker, group_id: str) -> bool:
+async def forget_expired(broker: Broker, group_id: str) -> bool:
+    """For upkeep: expired offsets of a group, and the group if it is empty and has none left.
+    Whether it is gone."""
     groups, now = broker.coordinator.groups, broker.stores.clock.now_ms()
     everything = await groups.offsets(group_id, 0)
     group, version = await broker.coordinator.tidy(group_id)

@@ -8,16 +8,23 @@ from samsa.ports import Unavailable
 from samsa.wire.errors import ErrorCode
 from samsa.wire.schema import Struct
 
+from .broker import Broker
 from .configs import Refused
 
 
 async def each_topic(
-    topics: Sequence[Any], response: Struct, work: Callable[[Any], Awaitable[Any]]
+    topics: Sequence[Any],
+    response: Struct,
+    work: Callable[[Any], Awaitable[Any]],
+    broker: Broker,
 ) -> list[Any]:
     """What `work` answers for each topic, or why not. A name that stands twice is refused."""
     names = Counter(topic.name for topic in topics)
     asked = {topic.name: topic for topic in topics}
-    return [await _answer(topic, names[topic.name], response, work) for topic in asked.values()]
+    return [
+        await _answer(topic, names[topic.name], response, work)
+        async for topic in broker.work.pace(asked.values())
+    ]
 
 
 async def _answer(

@@ -3,12 +3,13 @@
 from typing import Any
 
 from samsa.log.read import OutOfRange, Plan
-from samsa.ports import Partition, Piece, Unavailable, UnknownPartition
+from samsa.ports import Partition, Piece, Topic, Unavailable, UnknownPartition
 from samsa.wire.errors import ErrorCode
+from samsa.work import FEW
 
 from .broker import Broker
 from .configs import Refused
-from .resolve import partition_in, topic_of
+from .resolve import partition_in, topic_or_refusal
 
 
 class Room:
@@ -89,22 +90,22 @@ class Read:
 
 
 async def resolve(topic: Any, by_id: bool, broker: Broker) -> list[Read]:
+    found: Topic | Refused | None
+    found = broker.catalog.remembered(topic.topic_id if by_id else topic.topic)
+    if found is None:
+        found = await topic_or_refusal(topic, by_id, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+    if len(topic.partitions) <= FEW:
+        return [_read(topic, entry, found) for entry in topic.partitions]
+    return [_read(topic, entry, found) async for entry in broker.work.pace(topic.partitions)]
+
+
+def _read(topic: Any, entry: Any, found: Topic | Refused) -> Read:
+    where: Partition | Refused
     try:
-        found = await topic_of(topic, by_id, broker)
+        where = partition_in(found, entry.partition, entry.current_leader_epoch)
     except Refused as refused:
-        return [Read(topic, entry, refused) for entry in topic.partitions]
-    except Unavailable as error:
-        down = Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
-        return [Read(topic, entry, down) for entry in topic.partitions]
-    reads = []
-    for entry in topic.partitions:
-        where: Partition | Refused
-        try:
-            where = partition_in(found, entry.partition, entry.current_leader_epoch)
-        except Refused as refused:
-            where = refused
-        reads.append(Read(topic, entry, where))
-    return reads
+        where = refused.with_traceback(None)
+    return Read(topic, entry, where)
 
 
 def trim(reads: list[Read], most: int) -> None:

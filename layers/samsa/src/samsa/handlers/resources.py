@@ -1,4 +1,4 @@
-"""What configs belong to: topics, and the one broker."""
+"""What configs belong to: topics, groups, and the one broker."""
 
 from enum import IntEnum
 from typing import Any
@@ -12,10 +12,11 @@ from .topic_configs import TOPIC_CONFIGS
 
 
 class ResourceType(IntEnum):
-    """As the config APIs number them. Loggers, client metrics and groups have none here."""
+    """As the config APIs number them. Loggers and client metrics have none here."""
 
     TOPIC = 2
     BROKER = 4
+    GROUP = 32
 
 
 class Source(IntEnum):
@@ -34,13 +35,15 @@ def source_of(topic: Topic, name: str, rules: Rules) -> Source:
 
 
 def check_resource(resource: Any) -> ResourceType:
-    """Topic or broker. Raises Refused."""
+    """Which it is. Raises Refused. Groups are not looked up: as in Kafka, any name will do."""
     kind = resource.resource_type
     if kind == ResourceType.TOPIC:
         if not resource.resource_name:
             raise Refused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
         check_name(resource.resource_name)
         return ResourceType.TOPIC
+    if kind == ResourceType.GROUP:
+        return ResourceType.GROUP
     if kind != ResourceType.BROKER:
         raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     _check_node(resource.resource_name)

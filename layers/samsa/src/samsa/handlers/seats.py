@@ -9,12 +9,15 @@ few writes, and never race each other.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from samsa.groups import Answer, Group, Packer, Request
+from samsa.groups import Answer, Group, Hearing, Packer, Request
 from samsa.ports import Unavailable
+from samsa.ports.bounds import LONGEST_GROUP_ID
 
 REMEMBERED = 10_000
+LOOKED_AT = 100
 
 Serve = Callable[[Sequence[Request]], Awaitable[Sequence[Answer]]]
 
@@ -25,20 +28,37 @@ class Asked(NamedTuple):
 
 
 class Seat:
-    __slots__ = ("group", "heard", "packer", "queue", "turns", "version")
+    __slots__ = ("group", "heard", "looked_at", "packer", "queue", "turns", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.group: Group | None = None
         self.heard: dict[str, int] = {}
-        """What their heartbeats prolong is written with the next write."""
+        """When members were last heard here. What that prolongs is written with the next write."""
+        self.looked_at = 0
         self.packer = Packer()
         self.queue: list[Asked] = []
         self.turns = False
         """Whether somebody takes them."""
 
+    @property
+    def is_empty(self) -> bool:
+        return self.group is None and not self.queue and not self.turns
+
     def keep(self, version: int, group: Group | None) -> None:
         self.version, self.group = version, group
+
+    def hearing(self, hearer: str, now_ms: int) -> Hearing:
+        if now_ms < self.looked_at:
+            # The clock was set back: a member was heard now at the latest.
+            self.heard = {each: min(heard, now_ms) for each, heard in self.heard.items()}
+        self.looked_at = now_ms
+        return Hearing(hearer, self.heard)
+
+    def forget_the_gone(self) -> None:
+        members = self.group.members if self.group else {}
+        if len(self.heard) > len(members):
+            self.heard = {each: at for each, at in self.heard.items() if each in members}
 
     def ask(self, request: Request) -> "asyncio.Future[Answer]":
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -52,6 +72,8 @@ class Seat:
                 turn = [asked for asked in self.queue if not asked.answer.done()]
                 self.queue = []
                 await _serve(turn, serve)
+                if self.queue:
+                    await asyncio.sleep(0)  # a large group takes its time: others come between
         finally:
             self.turns = False
 
@@ -67,6 +89,7 @@ async def _serve(turn: Sequence[Asked], serve: Serve) -> None:
             _fail(turn, error)
         else:
             for asked in turn:
+                await asyncio.sleep(0)
                 await _serve([asked], serve)
     except BaseException:
         for asked in turn:
@@ -82,6 +105,7 @@ def _fail(turn: Sequence[Asked], error: Exception) -> None:
     for asked in turn:
         if not asked.answer.done():
             asked.answer.set_exception(error)
+            asked.answer.exception()  # the connection that asked may be gone
 
 
 class Seats(OrderedDict[str, Seat]):
@@ -90,8 +114,18 @@ class Seats(OrderedDict[str, Seat]):
     def of(self, group_id: str) -> Seat:
         seat = self.get(group_id)
         if seat is None:
-            seat = self[group_id] = Seat()
-            if len(self) > REMEMBERED:
-                self.popitem(last=False)
+            seat = Seat()
+            if len(group_id) > LONGEST_GROUP_ID:
+                return seat  # there is no such group
+            if len(self) >= REMEMBERED:
+                self._make_room()
+            self[group_id] = seat
         self.move_to_end(group_id)
         return seat
+
+    def _make_room(self) -> None:
+        """An empty seat goes before one that holds what a group's members said: requests for ten
+        thousand groups that do not exist make no group forget its heartbeats."""
+        newest = islice(reversed(self.items()), LOOKED_AT)
+        empty = (group_id for group_id, seat in newest if seat.is_empty)
+        del self[next(empty, None) or next(iter(self))]

@@ -87,7 +87,7 @@ TOPIC_CONFIGS: Mapping[str, Config] = {
     ),
     "message.timestamp.after.max.ms": Config(
         "3600000", long(0), "How far ahead of the broker's clock a record's time may be.",
-        "log.message.timestamp.after.max.ms",
+        "log.message.timestamp.after.max.ms", honoured=True,
     ),
     "message.timestamp.before.max.ms": Config(
         FOR_EVER, long(0), "How far behind the broker's clock a record's time may be.",

@@ -2,8 +2,8 @@
 
 import asyncio
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from samsa.wire.errors import ErrorCode
 
 CLIENT_ID = "samsa-http"
 NEWEST = 1_000
+MOST_WAITING = 50
 MOST_S = 20.0
 """For an append, whatever its client would wait: API Gateway waits for 29 s."""
 
@@ -30,6 +31,18 @@ class Kafka:
         """Where Kafka clients come in, if they do so here."""
         self.may_wait = may_wait
         """False in a function, which is paid for while it waits."""
+        self._waiting = 0
+
+    @contextmanager
+    def waiting(self, wait_ms: int) -> Iterator[int]:
+        """How long a read may wait for records. Where many wait already it is told at once that
+        there are none: each that waits keeps one of a hundred connections."""
+        allowed = wait_ms if self.may_wait and self._waiting < MOST_WAITING else 0
+        self._waiting += allowed > 0
+        try:
+            yield allowed
+        finally:
+            self._waiting -= allowed > 0
 
     @asynccontextmanager
     async def answered(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> AsyncIterator[Any]:

@@ -8,6 +8,7 @@ those who come meanwhile wait in the socket's queue.
 import asyncio
 import logging
 import socket
+from collections.abc import Collection
 from errno import EADDRINUSE
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,9 +28,11 @@ def missing() -> str | None:
 
 
 class HttpDoor:
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, names: Collection[str] = ()) -> None:
+        """`names` are those by which it may be asked, beside its addresses."""
         self.host = host
         self.port = port
+        self._names = names
         self._listening: socket.socket | None = None
         self._serving: asyncio.Task[None] | None = None
         self._server: Any = None
@@ -70,7 +73,7 @@ class HttpDoor:
     def _put_together(self, listening: socket.socket) -> Any:
         assert self._kafka is not None
         kafka = import_module("samsa.http_api.asking").Kafka(*self._kafka)
-        return import_module("samsa.http_api.server").server(kafka, listening)
+        return import_module("samsa.http_api.server").server(kafka, listening, self._names)
 
     async def close(self) -> None:
         """What is being answered is answered, within two seconds."""

@@ -18,6 +18,8 @@ from samsa.wire.errors import ErrorCode
 from .problems import Failed, Invalid, answer, of_http, of_kafka
 
 METHOD_NOT_ALLOWED = 405
+MOST_ERRORS = 20
+"""That one answer tells."""
 
 
 def add_to(app: FastAPI) -> None:
@@ -62,7 +64,7 @@ async def _unavailable(_: Request, error: Exception) -> Response:
 async def _invalid(_: Request, error: Any) -> Response:
     wrong = [
         Invalid(where=".".join(map(str, each["loc"])), problem=each["msg"])
-        for each in error.errors()
+        for each in error.errors()[:MOST_ERRORS]
     ]
     detail = "; ".join(f"{each.where}: {each.problem}" for each in wrong[:3])
     problem = of_http(422, "Invalid request", detail)

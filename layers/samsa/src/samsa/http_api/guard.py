@@ -1,83 +1,95 @@
-"""What is refused before any route sees it: bodies that are too large, and strangers' names.
+"""What is refused before any route sees it: bodies that are too large or of a wrong type, and
+requests of other sites' pages (`server/origins.py`).
 
-A browser lets any page on the web send requests to this machine. It does not let it read answers,
-nor send JSON or DELETE without asking first, which nobody here answers with yes; but a page whose
-name is made to point at 127.0.0.1 may do all that. Such a request comes with that name as its host.
+The bodies of all requests together have a limit as well, counted as they arrive: what does not fit
+is told to come again.
 """
-
-from ipaddress import ip_address
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .problems import answer, of_http
+from samsa.server.origins import MISDIRECTED
+
+from .problems import UNAVAILABLE, answer, of_http
 
 MAX_BODY = 16 * 1024 * 1024
+MAX_BODIES = 4 * MAX_BODY
+CLOSE = {"Connection": "close"}
+"""The rest of the body is not read."""
+WITHOUT_EFFECT = ("GET", "HEAD", "OPTIONS")
+BINARY = "application/octet-stream"
 
 
 class Bounded:
-    def __init__(self, app: ASGIApp, most: int = MAX_BODY) -> None:
+    def __init__(self, app: ASGIApp, most: int = MAX_BODY, together: int = MAX_BODIES) -> None:
         self._app = app
         self._most = most
+        self._left = together
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        declared = Headers(scope=scope).get("content-length", "0")
-        if declared.isdigit() and int(declared) > self._most:
-            await self._refusal()(scope, receive, send)
+        headers = Headers(scope=scope)
+        refusal = self._too_large(headers) or _wrong_type(scope["method"], headers)
+        if refusal is not None:
+            await refusal(scope, receive, send)
             return
         taken = 0
 
         async def counted() -> Message:
             nonlocal taken
             message = await receive()
-            taken += len(message.get("body", b""))
+            size = len(message.get("body", b""))
+            taken += size
+            self._left -= size
             if taken > self._most:
-                raise HTTPException(413, self._why())
+                raise HTTPException(413, self._why(), CLOSE)
+            if self._left < 0:
+                raise HTTPException(UNAVAILABLE, "others are sending much at the moment", CLOSE)
             return message
 
-        await self._app(scope, counted, send)
+        try:
+            await self._app(scope, counted, send)
+        finally:
+            self._left += taken
 
-    def _refusal(self) -> ASGIApp:
-        problem = of_http(413, "Content too large", self._why(), "Send it in several requests.")
-        return answer(problem)
+    def _too_large(self, headers: Headers) -> ASGIApp | None:
+        declared = headers.get("content-length", "0")
+        if declared.isdigit() and int(declared) > self._most:
+            next_step = "Send it in several requests."
+            return answer(of_http(413, "Content too large", self._why(), next_step), CLOSE)
+        return None
 
     def _why(self) -> str:
         return f"a request has at most {self._most} bytes"
 
 
-class OnlyFromHere:
-    """For a server on loopback: who asks must know it by its address, or as localhost."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        host = Headers(scope=scope).get("host", "") if scope["type"] == "http" else "localhost"
-        if is_loopback(_name(host)):
-            await self._app(scope, receive, send)
-            return
-        problem = of_http(
-            421, "Misdirected request", f"{host!r} is not this machine",
-            "Ask for http://127.0.0.1 or http://localhost, or start samsa up with --http ADDRESS.",
-        )  # fmt: skip
-        await answer(problem)(scope, receive, send)
+def _wrong_type(method: str, headers: Headers) -> ASGIApp | None:
+    """A browser sends JSON to another site only if that allows it; other types it just sends."""
+    if method in WITHOUT_EFFECT or not _has_body(headers):
+        return None
+    given = headers.get("content-type", "").partition(";")[0].strip().lower()
+    is_json = given == "application/json" or (
+        given.startswith("application/") and given.endswith("+json")
+    )
+    if is_json or given == BINARY:
+        return None
+    why = f"the body is {given or 'of no type'}"
+    next_step = f"Say Content-Type: application/json, or {BINARY} for a record as it is."
+    return answer(of_http(415, "Unsupported media type", why, next_step), CLOSE)
 
 
-def _name(host: str) -> str:
-    """Without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0]
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def is_loopback(host: str) -> bool:
-    if host.lower() in ("localhost", "localhost."):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+def stranger(status: int, why: str) -> ASGIApp:
+    """The answer to a request of another site's page."""
+    if status == MISDIRECTED:
+        title = "Misdirected request"
+        next_step = "Ask by address or as localhost, or start samsa up with --http-name NAME."
+    else:
+        title, next_step = "Forbidden", "Open the page from this machine, or use another program."
+    return answer(of_http(status, title, why, next_step))

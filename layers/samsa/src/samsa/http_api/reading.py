@@ -1,22 +1,24 @@
 """From a partition's batches to records, as many as were asked for.
 
 A fetch brings whole batches: what lies before the offset is left out, and so is what exceeds the
-limits. Batches are unpacked in a thread, for others have this loop too.
+limits. Batches are unpacked off the event loop, in slices.
 """
 
-import asyncio
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from samsa.ports import FileRange
 from samsa.records.batch import headers
-from samsa.records.record import Record, records
+from samsa.records.record import Record, records_in_steps
+from samsa.records.unpack import Making
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import fetch
 
 from .asking import Kafka, check
 
 LAST_BY_NAME = 12
+BITE = 128
+"""Records between two stops."""
 
 
 class Span(NamedTuple):
@@ -37,7 +39,9 @@ class Found(NamedTuple):
 async def read(topic: str, number: int, span: Span, kafka: Kafka) -> Found:
     """At least one record, unless there is none. Raises Refused."""
     while True:
-        found = await _read_once(topic, number, span, kafka)
+        with kafka.waiting(span.wait_ms) as wait_ms:
+            allowed = span._replace(wait_ms=wait_ms)
+            found = await _read_once(topic, number, allowed, kafka)
         # Filler takes offsets and holds no records.
         if found.records or found.next_offset >= found.end or found.next_offset == span.offset:
             return found
@@ -45,22 +49,23 @@ async def read(topic: str, number: int, span: Span, kafka: Kafka) -> Found:
 
 
 async def _read_once(topic: str, number: int, span: Span, kafka: Kafka) -> Found:
-    row = _request(topic, number, span, kafka)
+    row = _request(topic, number, span)
     async with kafka.answered(ApiKey.FETCH, row, LAST_BY_NAME) as answer:
         entry = answer.responses[0].partitions[0]
         start, end = entry.log_start_offset, entry.high_watermark
         check(entry.error_code, _why(entry, span), f"{topic}/{number}")
-        limit = kafka.broker.rules.max_decompressed_bytes
-        taken, after = await asyncio.to_thread(_unpacked, entry.records, span, limit)
+        limit = kafka.broker.rules.work.max_made_bytes
+        steps = _unpacked(entry.records, span, limit)
+        taken, after = await kafka.broker.unpacking.run(steps)
     return Found(start, end, taken, after)
 
 
-def _request(topic: str, number: int, span: Span, kafka: Kafka) -> Any:
+def _request(topic: str, number: int, span: Span) -> Any:
     entry = fetch.PARTITION(
         partition=number, fetch_offset=span.offset, partition_max_bytes=span.max_bytes
     )
     return fetch.REQUEST(
-        max_wait_ms=span.wait_ms if kafka.may_wait else 0,
+        max_wait_ms=span.wait_ms,
         min_bytes=1,
         max_bytes=span.max_bytes,
         topics=[fetch.TOPIC(topic=topic, partitions=[entry])],
@@ -74,13 +79,16 @@ def _why(entry: Any, span: Span) -> str | None:
     return f"offset {span.offset} is outside of the log, which is {bounds}"
 
 
-def _unpacked(pieces: Iterable[Any], span: Span, limit: int) -> tuple[list[Record], int]:
+def _unpacked(pieces: Iterable[Any], span: Span, limit: int) -> Making[tuple[list[Record], int]]:
     """Records, and the offset after them. Raises RecordError."""
     data = b"".join(p.read() if isinstance(p, FileRange) else p for p in pieces)
     taken: list[Record] = []
     left, after = span.max_bytes, span.offset
     for position, header in headers(data):
-        for record in records(data, position, limit):
+        found = yield from records_in_steps(data, position, limit)
+        for number, record in enumerate(found):
+            if number % BITE == 0:
+                yield None
             if record.offset < span.offset:
                 continue
             left -= _size(record)

@@ -1,7 +1,7 @@
 """From drafts to stored records: a batch for each partition, in one Produce request."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple
 
 from samsa.handlers.configs import Refused
 from samsa.ports import Topic
@@ -11,7 +11,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import produce
 
 from .asking import Kafka
-from .partitioner import partition_for
+from .partitioner import partition_in_steps
 
 LAST_BY_NAME = 12
 STORED = -1
@@ -35,38 +35,45 @@ class Place(NamedTuple):
     """Its offset, or why there is none."""
 
 
-Batches: TypeAlias = dict[int, list[Record]]
-
-
 async def write(topic: Topic, drafts: Sequence[Draft], kafka: Kafka) -> list[Place]:
     """A place for each, in order. What goes to one partition is stored together or not at all."""
-    stores = kafka.broker.stores
+    stores, work = kafka.broker.stores, kafka.broker.work
     now, word = stores.clock.now_ms(), stores.nonce()
-    batches: Batches = {}
+    at, data = await work.in_slices(_batched(topic, drafts, now, word))
+    bases = await _send(topic.name, data, kafka)
+    return [Place(number, _offset(bases[number], index)) for number, index in at]
+
+
+def _batched(
+    topic: Topic, drafts: Sequence[Draft], now: int, word: str
+) -> Generator[None, None, tuple[list[tuple[int, int]], list[Any]]]:
+    """The partition of each draft and its place in the batch; and the batches, as produced."""
+    batches: dict[int, list[Record]] = {}
     at: list[tuple[int, int]] = []
     for draft in drafts:
         number = draft.partition
         if number is None:
-            number = partition_for(draft.key, topic.partitions, word)
+            number = yield from partition_in_steps(draft.key, topic.partitions, word)
         batch = batches.setdefault(number, [])
         at.append((number, len(batch)))
         time = now if draft.timestamp is None else draft.timestamp
         batch.append(Record(len(batch), time, draft.key, draft.value, draft.headers))
-    bases = await _send(topic.name, batches, kafka)
-    return [Place(number, _offset(bases[number], index)) for number, index in at]
+        yield
+    data: list[Any] = []
+    for number, records in batches.items():
+        # Its bytes may be written to: an append patches offsets where they are.
+        batch_bytes = memoryview(bytearray(build(records)))
+        data.append(produce.PARTITION(index=number, records=batch_bytes))
+        yield
+    return at, data
 
 
 def _offset(base: int | Refused, index: int) -> int | Refused:
     return base if isinstance(base, Refused) else base + index
 
 
-async def _send(topic: str, batches: Batches, kafka: Kafka) -> dict[int, int | Refused]:
+async def _send(topic: str, data: list[Any], kafka: Kafka) -> dict[int, int | Refused]:
     """The offset of each batch, or why it has none."""
-    data = [
-        # Its bytes may be written to: an append patches offsets where they are.
-        produce.PARTITION(index=number, records=memoryview(bytearray(build(records))))
-        for number, records in batches.items()
-    ]
     row = produce.REQUEST(
         acks=STORED,
         timeout_ms=TIMEOUT_MS,

@@ -1,6 +1,11 @@
-"""What all that is kept in the SQLite file has in common: connections, transactions and calls."""
+"""What all that is kept in the SQLite file has in common: connections, transactions and calls.
+
+While another process writes, SQLite makes a writer wait. A call in the event loop never waits
+there: it is refused, and tried again a few turns later. In a thread SQLite may wait by itself.
+"""
 
 import asyncio
+import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable
@@ -8,12 +13,26 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from samsa.local.files import sync_path_to
+from samsa.local.health import Health
 from samsa.ports import Unavailable
 
+OPENING_S = 10.0
+"""Others may be opening the same file, or writing down what a process left that died."""
 BUSY_TIMEOUT_MS = 250
-"""A longer wait for another process would be everybody's: the log tries again by itself."""
+"""How long a call is tried while another process writes. The log tries again by itself."""
+BUSY_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.015, 0.02, 0.025, 0.025, 0.05, 0.1)
+"""The same, in pauses between two tries."""
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Busy(Unavailable):
+    """Another process has been writing for long. Nothing was done."""
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    return bool(getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY)
 
 
 class Transaction:
@@ -25,10 +44,14 @@ class Transaction:
         return self._db.execute
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._db.execute("COMMIT")
-        else:
+        if kind is not None:
             self._db.rollback()
+            return
+        try:
+            self._db.execute("COMMIT")
+        except sqlite3.Error:
+            self._db.rollback()  # else every later one would be begun within this one
+            raise
 
 
 class Database:
@@ -36,10 +59,11 @@ class Database:
 
     def __init__(self, path: str, schema: str, fsync: bool) -> None:
         self.calls: dict[str, int] = defaultdict(int)
+        self.health = Health(os.path.dirname(path), path)
         self.thread = ThreadPoolExecutor(1, "sqlite") if fsync else None
         self._db = sqlite3.connect(
             path,
-            timeout=BUSY_TIMEOUT_MS / 1000,
+            timeout=OPENING_S,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=256,
@@ -49,9 +73,22 @@ class Database:
         self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
         self._db.execute("PRAGMA wal_autocheckpoint=0")  # the ledger's own thread does it
         self._db.executescript(schema)
+        if fsync:
+            sync_path_to(path)
+
+    def _is_open(self) -> None:
+        """From now on nothing waits in the event loop."""
+        self._wait_at_most(0 if self.thread is None else BUSY_TIMEOUT_MS)
+
+    def _wait_at_most(self, milliseconds: int) -> None:
+        self._db.execute(f"PRAGMA busy_timeout={milliseconds}")
 
     def _write(self) -> Transaction:
         return Transaction(self._db)
+
+    def failed(self, name: str, error: sqlite3.Error) -> Unavailable:
+        """What to raise for it."""
+        return self.health.failed(error, f"SQLite {name}")
 
     def before(self, name: str, about: object) -> None:
         """What must be done before a call, of which `about` is the first argument."""
@@ -76,13 +113,29 @@ def store_call(method: Callable[Concatenate[D, P], R]) -> Any:
     @wraps(method)
     async def call(self: D, *args: P.args, **kwargs: P.kwargs) -> R:
         self.calls[name] += 1
+        about = args[0] if args else None
         try:
-            self.before(name, args[0] if args else None)
+            self.before(name, about)
             if self.thread is None:
                 return method(self, *args, **kwargs)
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self.thread, lambda: method(self, *args, **kwargs))
         except sqlite3.Error as error:
-            raise Unavailable(f"SQLite {name}: {error}") from error
+            if not is_busy(error):
+                raise self.failed(name, error) from error
+        return await _try_again(self, name, about, lambda: method(self, *args, **kwargs))
 
     return call
+
+
+async def _try_again(store: Database, name: str, about: object, do: Callable[[], R]) -> R:
+    """Another process was writing. In a thread that was waited for already."""
+    for pause in BUSY_PAUSES_S if store.thread is None else ():
+        await asyncio.sleep(pause)
+        try:
+            store.before(name, about)
+            return do()
+        except sqlite3.Error as error:
+            if not is_busy(error):
+                raise store.failed(name, error) from error
+    raise Busy(f"SQLite {name}: another process is writing")

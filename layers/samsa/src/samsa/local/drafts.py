@@ -11,6 +11,7 @@ from collections import deque
 
 READY = 8
 REFILL_AFTER_S = 0.001
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _NO_UNNAMED_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 
 
@@ -29,6 +30,8 @@ class Drafts:
         try:
             self._ready.append(self._open())
         except OSError as error:
+            if error.errno in _NO_ROOM:
+                return True  # a broker must start on a full disk: else nobody could make room
             if error.errno not in _NO_UNNAMED_FILES:
                 raise
             return False

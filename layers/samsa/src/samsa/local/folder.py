@@ -2,8 +2,10 @@
 
 A put is atomic across processes: the bytes go into an unnamed file (`O_TMPFILE`), which is then
 linked to its name, and link(2) fails if the name exists. Where the file system has no unnamed
-files, a temporary name does the same. `fsync=True` flushes the file, and its folder, before a put
-counts.
+files, a temporary name does the same. With `fsync=True` a put counts when the file is on the disk,
+and so are all names that lead to it. A stream always does: it is a copy of what is then deleted,
+and what it copies may be durable, whether this process was told to `fsync` or not. For the same
+reason nothing is deleted before what says so (`before_delete`) is durable.
 
 Small puts run in the event loop; large ones in a thread, so that the network goes on meanwhile.
 """
@@ -12,12 +14,13 @@ import asyncio
 import itertools
 import os
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from samsa.local.drafts import Drafts
-from samsa.local.files import INLINE_BYTES, sync_folder, write_all_at
+from samsa.local.files import INLINE_BYTES, sync_folders, sync_path_to, write_all_at
+from samsa.local.health import Health
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
 READ_BYTES = 32 * 1024
@@ -34,7 +37,12 @@ class FolderObjects:
         self._threads = ThreadPoolExecutor(threads, "objects")
         self._folders: set[str] = set()
         self._numbers = itertools.count()
+        self.health = Health(self.root, self.root)
+        self.before_delete: Callable[[], Awaitable[None]] | None = None
+        """To make durable what has taken the objects out of the index."""
         os.makedirs(self.root, exist_ok=True)
+        if fsync:
+            sync_path_to(self.root)
         self._drafts = Drafts(self.root)
 
     def _path(self, key: str) -> str:
@@ -48,13 +56,15 @@ class FolderObjects:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, self._put, key, parts)
         except OSError as error:
-            raise Unavailable(f"put {key}: {error.strerror}") from error
+            raise self.health.failed(error, f"put {key}") from error
         finally:
             self._drafts.refill_soon()
 
     async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
         """One part after the other into a file that has its name only at the end."""
         self.calls["put"] += 1
+        if self.health.trouble is not None:
+            await self.health.check()
         path = self._path(key)
         folder = path.rpartition("/")[0]
         try:
@@ -63,14 +73,14 @@ class FolderObjects:
             try:
                 await self._write_parts(fd, parts)
                 # In vain if an earlier try has linked it: nobody else uses the name.
-                await self._in_thread(self._link, os.dup(fd), draft, path, folder, [])
+                await self._in_thread(self._link, os.dup(fd), draft, path, [], True)
             finally:
                 os.close(fd)
                 if not self._drafts.supported:
                     os.unlink(draft)
         except OSError as error:
             self._folders.discard(folder)  # it may have been found empty, and removed
-            raise Unavailable(f"put {key}: {error.strerror}") from error
+            raise self.health.failed(error, f"put {key}") from error
 
     def _draft_in(self, folder: str) -> tuple[int, str]:
         if self._drafts.supported:
@@ -89,10 +99,12 @@ class FolderObjects:
         """To its end, even if nobody waits any more: the file is closed after that."""
         done = asyncio.get_running_loop().run_in_executor(self._threads, call, *args)
         try:
-            await asyncio.shield(done)
+            await asyncio.wait([done])
         except asyncio.CancelledError:
             await asyncio.wait([done])
+            done.exception()  # the caller has been told that it was cancelled
             raise
+        done.result()
 
     def _put(self, key: str, parts: Sequence[Buffer]) -> bool:
         path = self._path(key)
@@ -109,32 +121,32 @@ class FolderObjects:
     def _put_in(self, folder: str, path: str, parts: Sequence[Buffer]) -> bool:
         fd, draft = self._draft_in(folder)
         try:
-            return self._link(fd, draft, path, folder, parts)
+            return self._link(fd, draft, path, parts, self._fsync)
         finally:
             if not self._drafts.supported:
                 os.unlink(draft)
 
-    def _link(self, fd: int, draft: str, path: str, folder: str, parts: Sequence[Buffer]) -> bool:
+    def _link(self, fd: int, draft: str, path: str, parts: Sequence[Buffer], durable: bool) -> bool:
+        linked = True
         try:
             write_all_at(fd, parts, 0)
-            if self._fsync:
+            if durable:
                 os.fsync(fd)
             # A directory descriptor makes Python call linkat(2), which can follow /proc's link to
             # an unnamed file where link(2) does not. The path is absolute: it is not looked at.
             os.link(draft, path, src_dir_fd=fd, follow_symlinks=True)
         except FileExistsError:
-            return False
+            linked = False
         finally:
             os.close(fd)
-        if self._fsync:
-            sync_folder(folder)
-        return True
+        if durable:
+            # Also if the name was there: an earlier try may have failed just here.
+            sync_folders(os.path.dirname(path), self.root)
+        return linked
 
     def _make_folder(self, folder: str) -> None:
         if folder not in self._folders:
             os.makedirs(folder, exist_ok=True)
-            if self._fsync:
-                sync_folder(os.path.dirname(folder))
             self._folders.add(folder)
 
     async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
@@ -164,6 +176,8 @@ class FolderObjects:
 
     async def delete(self, keys: Sequence[str]) -> None:
         self.calls["delete"] += 1
+        if self.before_delete is not None:
+            await self.before_delete()
         for key in keys:
             try:
                 os.unlink(self._path(key))

@@ -9,6 +9,9 @@ stored. While a process is alone, even the transaction can wait (`noted.py`).
 
 Small slots are written in the event loop, large ones in a thread, so that the network goes on
 meanwhile (`pace.py`).
+
+What a pack holds may be durable although this process does not `fsync`. So before a pack is
+deleted, what has taken it out of the index is made durable.
 """
 
 import asyncio
@@ -20,6 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from uuid import UUID
 
+from samsa.local.database import Busy
+from samsa.local.health import Health
 from samsa.local.pace import Pace
 from samsa.local.packs import Packs, Place
 from samsa.local.sqlite import SqliteLedger
@@ -38,7 +43,16 @@ LISTEN_EVERY_S = 0.05
 
 
 class SqliteJournal:
-    def __init__(self, ledger: SqliteLedger, root: str, process: str, fsync: bool = False) -> None:
+    def __init__(
+        self,
+        ledger: SqliteLedger,
+        root: str,
+        process: str,
+        fsync: bool = False,
+        health: Health | None = None,
+    ) -> None:
+        """`health` is that of the disk that `root` is on, unless it is the ledger's."""
+        self.health = health or ledger.health
         self.calls: dict[str, int] = defaultdict(int)
         self._ledger = ledger
         self._packs = Packs(root, process, fsync)
@@ -46,6 +60,11 @@ class SqliteJournal:
         self._pace = Pace()
         self._threads = ThreadPoolExecutor(4, "journal")
         self._listening: asyncio.TimerHandle | None = None
+
+    @property
+    def disks(self) -> list[Health]:
+        """Mostly one."""
+        return list({self.health, self._ledger.health})
 
     def stay_alone(self) -> bool:
         """Keep the ledger to ourselves until somebody knocks. With fsync there is no point: every
@@ -57,7 +76,7 @@ class SqliteJournal:
 
     def _listen(self) -> None:
         self._packs.look_again()
-        with suppress(sqlite3.Error):  # busy or full: whoever knocks goes on knocking
+        with suppress(sqlite3.Error, OSError):  # busy or full: the newcomer goes on knocking
             self._ledger.noted.let_others_in()
         if self._ledger.noted.alone:
             loop = asyncio.get_running_loop()
@@ -71,6 +90,10 @@ class SqliteJournal:
         claims: Sequence[Claim],
     ) -> Journaled:
         self.calls["append"] += 1
+        if self.health.trouble is not None:
+            await self.health.check()
+        if self._ledger.health.trouble is not None:
+            await self._ledger.health.check()
         place = await self._write(partition, extent, parts)
         placed = Extent(
             *extent[:5], place.pack.key, extent.marks, extent.records, place.start, extent.times
@@ -79,9 +102,12 @@ class SqliteJournal:
             done = self._ledger.noted.append(partition, placed, claims)
             if done is None:
                 done = await self._ledger.append(partition, placed, claims)
+        except Busy:
+            self._packs.give_back(place, extent.size)
+            return Journaled(await self._ledger.head(partition), False)
         except OSError as error:
             self._packs.keep(place)
-            raise Unavailable(f"noting an append: {error.strerror}") from error
+            raise self._ledger.health.failed(error, "noting an append") from error
         except UnknownPartition:
             self._packs.give_back(place, extent.size)
             self._packs.leave(partition)
@@ -106,28 +132,36 @@ class SqliteJournal:
         try:
             place = self._packs.place(partition, extent.base, extent.size)
         except OSError as error:
-            raise Unavailable(f"making a pack: {error.strerror}") from error
+            raise self.health.failed(error, "making a pack") from error
         try:
             if not self._fsync and self._pace.in_loop(extent.size):
                 began = self._pace.clock()
                 self._packs.write(place, parts)
                 self._pace.wrote(began)
             else:
-                loop = asyncio.get_running_loop()
-                await loop.run_in_executor(self._threads, self._packs.write, place, parts)
+                await self._write_in_thread(place, parts)
         except OSError as error:
             self._packs.give_back(place, extent.size)
-            raise Unavailable(f"writing a pack: {error.strerror}") from error
-        except BaseException:
-            self._packs.keep(place)  # a thread may still be writing there
-            raise
+            raise self.health.failed(error, "writing a pack") from error
         return place
+
+    async def _write_in_thread(self, place: Place, parts: Sequence[Buffer]) -> None:
+        """If the wait is given up, the thread writes on, and the place is in use until it ends."""
+        writing = self._threads.submit(self._packs.write, place, parts)
+        try:
+            await asyncio.wrap_future(writing)
+        except asyncio.CancelledError:
+            loop = asyncio.get_running_loop()
+            writing.add_done_callback(lambda _: loop.call_soon_threadsafe(self._packs.keep, place))
+            raise
 
     async def sweep(self, partition: Partition, below: int) -> None:
         self.calls["sweep"] += 1
         try:
             self._packs.tidy(partition, below)
             surely, perhaps = self._packs.dead(partition, below)
+            if surely:
+                await self._ledger.persist()
             for key in surely:
                 self._packs.delete(key)
             for key in perhaps:
@@ -149,6 +183,7 @@ class SqliteJournal:
             return not self._packs.exists(key)
         try:
             if not await self._ledger.holds(partition, key, below):
+                await self._ledger.persist()
                 self._packs.delete(key)
         finally:
             os.close(locked)
@@ -156,6 +191,7 @@ class SqliteJournal:
 
     async def bury(self, topic_id: UUID) -> None:
         self.calls["bury"] += 1
+        await self._ledger.persist()
         self._packs.bury(topic_id)
 
     async def close(self) -> None:

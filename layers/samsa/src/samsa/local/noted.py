@@ -14,10 +14,11 @@ twice does no harm.
 import asyncio
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from samsa.joining import adjoin, join_extents
-from samsa.local.database import Transaction
+from samsa.local.database import Transaction, is_busy
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
 from samsa.local.schema import INSERT_EXTENT, INSERT_UNLESS_HELD, extent_to_row
@@ -54,8 +55,12 @@ class Standing:
 
 
 class NotedAppends:
-    def __init__(self, path: str, db: sqlite3.Connection) -> None:
+    def __init__(
+        self, path: str, db: sqlite3.Connection, failed: Callable[[sqlite3.Error], object]
+    ) -> None:
         self._db = db
+        self._failed = failed
+        """Told of what SQLite could not write, where nobody waits for it."""
         self.waiting: list[Note] = []
         self._standings: dict[Partition, Standing] = {}
         self._remembered = 0
@@ -67,13 +72,17 @@ class NotedAppends:
         self._ownership: Ownership | None = None
         self._notes: Notes | None = None
         if path != IN_MEMORY:
-            self._ownership = Ownership(path)
             self._notes = Notes(f"{path}-notes")
-            self._recover()
+            try:
+                self._ownership = Ownership(path, self._recover)
+            except BaseException:
+                self._notes.close()
+                raise
 
     def _recover(self) -> None:
-        """What the last process that was alone left behind."""
+        """What the last process that was alone left behind. Raises sqlite3.Error."""
         assert self._notes is not None
+        self._notes.look_again()
         if not self._notes.empty:
             self._write(list(self._notes.read()), perhaps_again=True)
             self._notes.clear()
@@ -84,11 +93,15 @@ class NotedAppends:
     def alone(self) -> bool:
         return self._ownership is not None and self._ownership.alone
 
+    @property
+    def was_first(self) -> bool:
+        return self._ownership is not None and self._ownership.was_first
+
     def try_alone(self) -> bool:
         return self._ownership is not None and self._ownership.try_alone()
 
     def let_others_in(self) -> None:
-        """If somebody knocks. Raises sqlite3.Error, and nobody is let in."""
+        """If one knocks. Raises sqlite3.Error, and nobody is let in."""
         if self._ownership is not None and self._ownership.alone and self._ownership.knocked:
             self.settle()
             self.forget_all()
@@ -171,15 +184,19 @@ class NotedAppends:
     def settle(self) -> None:
         """Raises sqlite3.Error: then the notes stay."""
         if self.waiting:
-            again, self._perhaps_written = self._perhaps_written, True
-            self._write(self.waiting, perhaps_again=again)
+            try:
+                self._write(self.waiting, perhaps_again=self._perhaps_written)
+            except sqlite3.Error as error:
+                self._perhaps_written |= not is_busy(error)
+                raise
             self._perhaps_written = False
             self.waiting = []
             written, self._with_notes = self._with_notes, []
             for standing in written:
                 standing.noted.clear()
             assert self._notes is not None
-            self._notes.clear()
+            with suppress(OSError):  # read again they do no harm, and the next time clears them
+                self._notes.clear()
 
     def _write(self, notes: list[Note], perhaps_again: bool) -> None:
         """What was perhaps written before, with its neighbours, and merged since, is written one
@@ -211,7 +228,8 @@ class NotedAppends:
     def _made_room(self) -> bool:
         try:
             self.settle()
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            self._failed(error)
             return len(self.waiting) < TOO_MANY
         return True
 
@@ -222,7 +240,8 @@ class NotedAppends:
         self._timer = None
         try:
             self.settle()
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            self._failed(error)
             self._settle_after(SETTLE_AGAIN_S)  # they are safe where they are
 
     def close(self) -> None:

@@ -94,6 +94,10 @@ class Notes:
             yield Note.unpack(note)
             at += length
 
+    def look_again(self) -> None:
+        """Another process may have added some, or cleared them."""
+        self._end = os.fstat(self._fd).st_size
+
     def clear(self) -> None:
         os.ftruncate(self._fd, 0)
         self._end = 0

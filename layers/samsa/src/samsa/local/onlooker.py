@@ -13,11 +13,11 @@ import sqlite3
 from collections import defaultdict
 from urllib.parse import quote
 
-from samsa.local.database import BUSY_TIMEOUT_MS
+from samsa.local.database import BUSY_TIMEOUT_MS, store_call
 from samsa.local.notes import Notes
-from samsa.local.ownership import somebody_is_alone
+from samsa.local.ownership import is_somebody_alone
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Partition, Unavailable, UnknownPartition
+from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
 
 LOOKS = 5_000
 LOOK_EVERY_S = 0.002
@@ -38,11 +38,20 @@ class Onlooker(SqliteLedger):
             check_same_thread=False,
         )
 
+    def failed(self, name: str, error: sqlite3.Error) -> Unavailable:
+        """It says nothing about the disk that SQLite refuses to write."""
+        return Unavailable(f"SQLite {name}: {error}")
+
     def before(self, name: str, about: object) -> None:
         """Nothing of ours waits to be written down."""
 
     def finish(self) -> None:
         """Nothing of ours is open but the connection."""
+
+    @store_call
+    def topics(self) -> list[Topic]:
+        """Without what is noted of changes: the ledger may be from before that."""
+        return self._select_topics("topics ORDER BY name")
 
     @property
     def has_open_slots(self) -> bool:
@@ -66,8 +75,9 @@ async def look_on(path: str) -> SqliteLedger:
         for _ in range(LOOKS):
             if all(ledger.shows(*end) for end in noted.items()):
                 return await _with_slots_closed(ledger, path)
-            if not somebody_is_alone(path):
-                await SqliteLedger(path).close()  # which writes down what it finds
+            if not is_somebody_alone(path):
+                # To open it writes down what is noted.
+                await (await asyncio.to_thread(SqliteLedger, path)).close()
             await asyncio.sleep(LOOK_EVERY_S)
     except FileNotFoundError:
         raise Unavailable(f"there is no ledger at {path}") from None
@@ -89,7 +99,7 @@ def _noted(path: str) -> dict[Partition, int]:
 
 async def _with_slots_closed(ledger: Onlooker, path: str) -> SqliteLedger:
     """Who is alone leaves no slot open. A slot that is open may have to be closed by us."""
-    if not ledger.has_open_slots or somebody_is_alone(path):
+    if not ledger.has_open_slots or is_somebody_alone(path):
         return ledger
     await ledger.close()
-    return SqliteLedger(path)
+    return await asyncio.to_thread(SqliteLedger, path)

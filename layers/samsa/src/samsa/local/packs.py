@@ -7,8 +7,16 @@ follows in the log mostly follows in the pack.
 The process that writes a pack holds a shared lock on it, and nobody deletes a pack that is locked.
 A process leaves a pack for good when it starts the next, so of the packs of one process all but the
 last end where the next one starts. What was written and never committed is dead weight.
+
+No lock is waited for. A sweeper, of this process or of another, locks a pack while it asks the
+index about it; a writer that meets this lock starts the next pack instead.
+
+With `fsync` a slot counts as written when its bytes are on the disk, and so are all names that lead
+to them. If the disk fails to do that once, nothing more is written to that pack: the kernel forgets
+what it could not write, and a later sync of the same file would succeed without it.
 """
 
+import errno
 import fcntl
 import os
 import shutil
@@ -17,11 +25,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from samsa.local.files import sync_folder, write_all_at
+from samsa.local.files import sync_folders, try_lock, write_all_at
 from samsa.ports import Buffer, Partition
 
 PACK_BYTES = 64 * 1024 * 1024
 MOST_OPEN = 256
+NEW_TRIES = 8
+"""A new pack may be found, and locked, by a sweeper before its writer can lock it."""
 
 
 def _folder(partition: Partition) -> str:
@@ -38,7 +48,18 @@ class PackName(NamedTuple):
 
 
 class Pack:
-    __slots__ = ("end", "fd", "first", "inode", "key", "seen_in", "users")
+    __slots__ = (
+        "broken",
+        "end",
+        "fd",
+        "first",
+        "inode",
+        "is_left",
+        "key",
+        "named",
+        "seen_in",
+        "users",
+    )
 
     def __init__(self, key: str, first: int, fd: int) -> None:
         self.key = key
@@ -50,6 +71,13 @@ class Pack:
         self.end = 0
         """Where the next slot goes."""
         self.users = 0
+        """How many write to it, or are about to."""
+        self.is_left = False
+        """To be closed when it has no users any more."""
+        self.named = False
+        """Whether its name, and those of its folders, are durable."""
+        self.broken = False
+        """Whether a sync has failed."""
 
 
 class Place(NamedTuple):
@@ -73,10 +101,10 @@ class Packs:
     def place(self, partition: Partition, base: int, size: int) -> Place:
         """Room for a slot. The caller writes there, and then gives the place back or keeps it."""
         pack = self._open.get(partition) or self._reopened(partition)
-        if pack is not None and not self._is_there(pack):
+        if pack is not None and (pack.broken or not self._is_there(pack)):
             pack = None
         if pack is None or (pack.end and pack.end + size > PACK_BYTES):
-            self.leave(partition)
+            self._leave_for_next(partition)
             pack = self._new(partition, base)
         start = pack.end
         pack.end += size
@@ -103,41 +131,80 @@ class Packs:
         """In any thread."""
         write_all_at(place.pack.fd, parts, place.start)
         if self._fsync:
-            os.fdatasync(place.pack.fd)
+            self._sync(place.pack)
+
+    def _sync(self, pack: Pack) -> None:
+        try:
+            os.fdatasync(pack.fd)
+            if not pack.named:
+                folder = os.path.dirname(f"{self._root}/{pack.key}")
+                sync_folders(folder, self._root)
+                pack.named = True
+        except OSError:
+            pack.broken = True
+            raise
 
     def keep(self, place: Place) -> None:
-        place.pack.users -= 1
+        self._release(place.pack)
 
     def give_back(self, place: Place, size: int) -> None:
         """Nothing was stored there, for certain."""
-        place.pack.users -= 1
         if place.pack.end == place.start + size:
             place.pack.end = place.start
+        self._release(place.pack)
+
+    def _release(self, pack: Pack) -> None:
+        pack.users -= 1
+        if pack.is_left and not pack.users:
+            self._close(pack)
 
     def leave(self, partition: Partition) -> None:
-        """Write no more to the partition's pack."""
+        """Write no more to the partition's pack. A descriptor that a thread writes to stays open:
+        its number would soon be another file's."""
         pack = self._packs.pop(partition, None)
         self._open.pop(partition, None)
         if pack is not None:
-            self._close(pack)
+            pack.is_left = True
+            if not pack.users:
+                self._close(pack)
+
+    def _leave_for_next(self, partition: Partition) -> None:
+        pack = self._packs.get(partition)
+        self.leave(partition)
+        if pack is not None and pack.broken and not pack.end:
+            self.delete(pack.key)  # while a disk fails, each try would leave one
 
     def _new(self, partition: Partition, base: int) -> Pack:
-        self._made += 1
-        key = f"{_folder(partition)}/{base:020d}-{self._process}-{self._made}"
+        for _ in range(NEW_TRIES):
+            self._made += 1
+            key = f"{_folder(partition)}/{base:020d}-{self._process}-{self._made}"
+            fd = self._created(partition, key)
+            if self._is_ours(fd):
+                pack = self._packs[partition] = Pack(key, base, fd)
+                self._opened(partition, pack)
+                return pack
+        raise OSError(errno.EAGAIN, "every new pack is locked by a sweeper")
+
+    def _created(self, partition: Partition, key: str) -> int:
         try:
-            fd = self._create(key)
+            return self._create(key)
         except FileNotFoundError:  # no folder yet, or a sweeper just found it empty
             os.makedirs(f"{self._root}/{_folder(partition)}", exist_ok=True)
-            fd = self._create(key)
-        fcntl.flock(fd, fcntl.LOCK_SH)
-        if self._fsync:
-            sync_folder(f"{self._root}/{_folder(partition)}")
-        pack = self._packs[partition] = Pack(key, base, fd)
-        self._opened(partition, pack)
-        return pack
+            return self._create(key)
 
     def _create(self, key: str) -> int:
         return os.open(f"{self._root}/{key}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+
+    @staticmethod
+    def _is_ours(fd: int) -> bool:
+        """Whether it could be locked, and was not swept before that. Else it is closed."""
+        ours = False
+        try:
+            ours = try_lock(fd, fcntl.LOCK_SH) and os.fstat(fd).st_nlink > 0
+        finally:
+            if not ours:
+                os.close(fd)
+        return ours
 
     def _opened(self, partition: Partition, pack: Pack) -> None:
         self._open[partition] = pack
@@ -155,13 +222,12 @@ class Packs:
         if pack is None:
             return None
         try:
-            pack.fd = os.open(f"{self._root}/{pack.key}", os.O_WRONLY)
+            fd = os.open(f"{self._root}/{pack.key}", os.O_WRONLY)
         except FileNotFoundError:
             return None
-        fcntl.flock(pack.fd, fcntl.LOCK_SH)
-        if os.fstat(pack.fd).st_nlink == 0:
-            self._close(pack)  # swept between the two calls
+        if not self._is_ours(fd):
             return None
+        pack.fd = fd
         self._opened(partition, pack)
         return pack
 
@@ -208,12 +274,10 @@ class Packs:
             fd = os.open(f"{self._root}/{key}", os.O_RDONLY)
         except FileNotFoundError:
             return None
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(fd)
-            return None
-        return fd
+        if try_lock(fd, fcntl.LOCK_EX):
+            return fd
+        os.close(fd)
+        return None
 
     def exists(self, key: str) -> bool:
         return os.path.exists(f"{self._root}/{key}")

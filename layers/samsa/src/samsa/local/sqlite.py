@@ -9,15 +9,18 @@ Without fsync a call takes 10-30 µs, less than handing it to a thread would cos
 event loop.
 """
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from samsa.local.checkpoint import Checkpointer
-from samsa.local.database import store_call
+from samsa.local.database import BUSY_TIMEOUT_MS, store_call
+from samsa.local.files import sync_file
 from samsa.local.noted import NotedAppends
 from samsa.local.schema import (
     INSERT_EXTENT,
@@ -28,6 +31,7 @@ from samsa.local.schema import (
     row_to_topic,
 )
 from samsa.local.swaps import SwapCalls
+from samsa.local.topic_list import TOPIC_CHANGES, TopicList
 from samsa.ports import (
     Bound,
     Claim,
@@ -37,8 +41,10 @@ from samsa.ports import (
     Journaled,
     Partition,
     Topic,
+    Unavailable,
     UnknownPartition,
 )
+from samsa.ports.bounds import MOST_OPEN_SLOTS, MOST_WATCHERS
 
 STALE_WATCHER_MS = 60_000
 HEAD = "next_offset, log_start, inflight, watchers"
@@ -75,6 +81,7 @@ RESERVE = f"""
     UPDATE heads
     SET inflight = json_set(inflight, ?, next_offset), next_offset = next_offset + ?
     WHERE topic=? AND partition=? AND json_extract(inflight, ?) IS NULL
+        AND (SELECT count(*) FROM json_each(inflight)) < {MOST_OPEN_SLOTS}
     RETURNING {HEAD}"""
 CLOSE = f"""
     UPDATE heads SET inflight = json_remove(inflight, ?)
@@ -98,10 +105,13 @@ CLOSE_LAST = f"""
 
 class SqliteLedger(SwapCalls):
     def __init__(self, path: str, fsync: bool = False) -> None:
-        super().__init__(path, SCHEMA, fsync)
+        super().__init__(path, SCHEMA + TOPIC_CHANGES, fsync)
+        self._path = path
         self._add_times()
-        self.noted = NotedAppends(path, self._db)
+        self._topics = TopicList(self._db)
+        self.noted = NotedAppends(path, self._db, partial(self.failed, "settle"))
         self._checkpointer = Checkpointer(path)
+        self._is_open()
 
     def _add_times(self) -> None:
         """A ledger from before segments lacks a column."""
@@ -137,7 +147,10 @@ class SqliteLedger(SwapCalls):
         if not rows:
             path = f'$."{token}"'
             rows = self._db.execute(RESERVE, (path, count, *where, path)).fetchall()
-        return row_to_head(rows[0]) if rows else self._head(partition)
+        head = row_to_head(rows[0]) if rows else self._head(partition)
+        if token not in head.inflight:
+            raise Unavailable(f"{partition}: {len(head.inflight)} appends are under way")
+        return head
 
     @store_call
     def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
@@ -154,10 +167,7 @@ class SqliteLedger(SwapCalls):
     @store_call
     def append(self, partition: Partition, extent: Extent, claims: Sequence[Claim]) -> Journaled:
         """For the journal: reserve, bind and confirm, of what is in its place already."""
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError:
-            return Journaled(self._head(partition), False)  # another process is busy
+        self._db.execute("BEGIN IMMEDIATE")
         try:
             where = (extent.end, partition.topic_id.bytes, partition.number, extent.base)
             rows = self._db.execute(APPEND, where).fetchall()
@@ -293,11 +303,12 @@ class SqliteLedger(SwapCalls):
     @store_call
     def watch(self, partition: Partition, watcher: str, expires_at: int) -> Head:
         def renew(watchers: dict[str, int]) -> None:
-            watchers[watcher] = expires_at
             for name in [
                 w for w, until in watchers.items() if until < expires_at - STALE_WATCHER_MS
             ]:
                 del watchers[name]
+            if watcher in watchers or len(watchers) < MOST_WATCHERS:
+                watchers[watcher] = expires_at
 
         return self._change_watchers(partition, renew)
 
@@ -344,7 +355,7 @@ class SqliteLedger(SwapCalls):
 
     @store_call
     def topics(self) -> list[Topic]:
-        return self._select_topics("topics ORDER BY name")
+        return self._topics.current()
 
     @store_call
     def change_topic(self, old: Topic, new: Topic) -> bool:
@@ -401,6 +412,14 @@ class SqliteLedger(SwapCalls):
             row = execute("SELECT value FROM cluster WHERE name='cluster_id'").fetchone()
         return str(row[0])
 
+    async def persist(self) -> None:
+        """Make durable all that was committed, by any process. Raises Unavailable."""
+        try:
+            await asyncio.to_thread(sync_file, f"{self._path}-wal")
+        except OSError as error:
+            raise self.health.failed(error, "making the ledger durable") from error
+
     def finish(self) -> None:
         self._checkpointer.close()
+        self._wait_at_most(BUSY_TIMEOUT_MS)
         self.noted.close()

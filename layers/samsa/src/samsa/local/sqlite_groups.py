@@ -53,6 +53,7 @@ class SqliteGroups(Database):
         self, path: str, fsync: bool = False, alone: Callable[[], bool] = lambda: False
     ) -> None:
         super().__init__(path, SCHEMA, fsync)
+        self._is_open()
         self._alone = alone
         self._versions: dict[str, int] = {}
         """Of groups that were stored or read while alone."""

@@ -1,16 +1,26 @@
 """Wake-ups within one process, and by datagram between the processes of one cluster.
 
-A datagram says only "look at this partition again", or at this group. Losing one costs delay, a
-forged one costs a look: nothing is trusted.
+A datagram says only "look at this partition again", or at this group: losing one costs delay. Each
+look may cost a call to the ledger, so a datagram counts only if it begins with the secret of the
+process that it is sent to. The secret is part of the process's address, which only the ledger has:
+who cannot read the ledger cannot cause a look.
 """
 
 import asyncio
+import socket
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import lru_cache
+from ipaddress import ip_address
+from typing import NamedTuple
 from uuid import UUID
 
 from samsa.ports import Awaited, GroupKey, Partition
 
 PARTITION_NOTE, GROUP_NOTE = b"P", b"G"
+LAST_PORT = 2**16 - 1
+LONGEST_GROUP_ID = 2**15 - 1
+"""What a string of Kafka's protocol holds."""
 
 
 class Waiter:
@@ -60,15 +70,20 @@ class LocalWakeups:
         self.address = address
         self.waiting: dict[Awaited, set[Waiter]] = {}
         self._transport: asyncio.DatagramTransport | None = None
+        self._senders: dict[int, socket.socket] = {}
 
-    async def listen(self, host: str) -> None:
-        """Hear other processes; `address` is then where they find this one."""
+    async def listen(
+        self, host: str, port: int = 0, *, reached_at: str | None = None, secret: bytes = b""
+    ) -> None:
+        """Hear other processes; `address` is then where they find this one. They send to
+        `reached_at`, a number and not a name, or to the address that `host` is. Raises OSError."""
         loop = asyncio.get_running_loop()
+        sock = _bound(await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM))
         self._transport, _ = await loop.create_datagram_endpoint(
-            lambda: _Ear(self), local_addr=(host, 0)
+            lambda: _Ear(self, secret), sock=sock
         )
-        name = self._transport.get_extra_info("sockname")
-        self.address = f"{name[0]}|{name[1]}"
+        name = sock.getsockname()
+        self.address = f"{reached_at or name[0]}|{name[1]}|{secret.hex()}"
 
     def subscribe(self, awaited: Iterable[Awaited]) -> Waiter:
         return Waiter(self, list(awaited))
@@ -85,27 +100,68 @@ class LocalWakeups:
             waiter.wake()
 
     def _send(self, watcher: str, awaited: Awaited) -> None:
-        assert self._transport is not None
-        host, _, port = watcher.rpartition("|")
-        if host and port.isdigit():
-            self._transport.sendto(_note(awaited), (host, int(port)))
+        to = _destination(watcher)
+        if to is None:
+            return
+        sender = self._senders.get(to.family)
+        # A host may lack IPv6 altogether; a full send buffer drops: a wake-up is only a hint.
+        with suppress(OSError):
+            if sender is None:
+                sender = socket.socket(to.family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+                self._senders[to.family] = sender
+            sender.sendto(to.secret + _note(awaited), to.place)
 
     def close(self) -> None:
         if self._transport is not None:
             self._transport.close()
+        for sender in self._senders.values():
+            sender.close()
+
+
+class _Destination(NamedTuple):
+    family: int
+    place: tuple[str, int]
+    secret: bytes
+
+
+@lru_cache(maxsize=1024)
+def _destination(watcher: str) -> _Destination | None:
+    """None if it is not the address of a process. Names are not looked up: DNS would block."""
+    try:
+        host, port, secret = watcher.split("|")
+        family = socket.AF_INET6 if ip_address(host).version == 6 else socket.AF_INET
+        to = _Destination(family, (host, int(port)), bytes.fromhex(secret))
+    except ValueError:
+        return None
+    return to if 0 < to.place[1] <= LAST_PORT else None
+
+
+def _bound(found: Iterable[tuple[int, int, int, str, tuple[object, ...]]]) -> socket.socket:
+    """The first of the addresses that a host's name stands for, as the listener takes it."""
+    family, kind, _, _, place = next(iter(found))
+    sock = socket.socket(family, kind | socket.SOCK_NONBLOCK)
+    try:
+        sock.bind(place)
+    except OSError:
+        sock.close()
+        raise
+    return sock
 
 
 class _Ear(asyncio.DatagramProtocol):
-    def __init__(self, wakeups: LocalWakeups) -> None:
+    def __init__(self, wakeups: LocalWakeups, secret: bytes) -> None:
         self._wakeups = wakeups
+        self._secret = secret
 
     def datagram_received(self, data: bytes, addr: tuple[str | object, int]) -> None:
-        awaited = _read_note(data)
+        if not data.startswith(self._secret):
+            return
+        awaited = _read_note(data[len(self._secret) :])
         if awaited is not None:
             self._wakeups.wake_here(awaited)
 
     def error_received(self, exc: Exception) -> None:
-        """A watcher that has gone away: its entry expires by itself."""
+        """Nothing is sent from here, so nothing that was sent can fail here."""
 
 
 def _note(awaited: Awaited) -> bytes:
@@ -118,6 +174,6 @@ def _read_note(data: bytes) -> Awaited | None:
     kind, rest = data[:1], data[1:]
     if kind == PARTITION_NOTE and len(rest) == 20:
         return Partition(UUID(bytes=rest[:16]), int.from_bytes(rest[16:], "big"))
-    if kind == GROUP_NOTE:
+    if kind == GROUP_NOTE and len(rest) <= LONGEST_GROUP_ID:
         return GroupKey(rest.decode(errors="replace"))
     return None

@@ -15,9 +15,12 @@ from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
 
 from samsa.server.asgi import AsgiServer
+from samsa.server.origins import OwnSiteOnly, is_loopback
 
 from .authoriser import Authoriser
 from .chaos import Chaos
@@ -58,6 +61,7 @@ class LocalApi:
         self.url = f"ws://{host}:{port}/{settings.stage}"
         self.endpoint = f"http://{host}:{port}/{settings.stage}"
         self.stats = Stats()
+        self._host = host
         self._settings = settings
         self._api = Api(f"{host}:{port}", settings.stage)
         self._authoriser = Authoriser(settings.keys, self._api.account)
@@ -83,7 +87,7 @@ class LocalApi:
         settings = self._settings
         return Integration(self.pools[name], settings.limits, settings.chaos, self.stats)
 
-    def application(self) -> Starlette:
+    def application(self) -> ASGIApp:
         stage = f"/{self._api.stage}"
         control = Control(self.gateway, self.pools, self._settings.chaos)
         routes: list[BaseRoute] = [
@@ -100,12 +104,17 @@ class LocalApi:
         if "http" in self.pools:
             http = HttpApi(self._api, self._integration("http"), self._authoriser)
             routes.append(Route("/{path:path}", http.serve, methods=METHODS))
-        return Starlette(routes=routes)
+        loopback = is_loopback(self._host)
+        return OwnSiteOnly(Starlette(routes=routes), _stranger, loopback=loopback)
 
     async def close(self) -> None:
         await self.gateway.drain()
         for pool in self.pools.values():
             await pool.close()
+
+
+def _stranger(status: int, why: str) -> ASGIApp:
+    return JSONResponse({"message": why}, status)
 
 
 @contextlib.asynccontextmanager
@@ -125,7 +134,7 @@ async def serving(settings: Settings) -> AsyncIterator[LocalApi]:
         await api.close()
 
 
-def _config(application: Starlette, limits: Limits) -> uvicorn.Config:
+def _config(application: ASGIApp, limits: Limits) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         ws=protocol(limits),

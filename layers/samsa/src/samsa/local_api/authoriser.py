@@ -31,5 +31,5 @@ class Authoriser:
             "accountId": self._account,
             "caller": key,
             "user": key,
-            "userArn": f"arn:aws:iam::{self._account}:user/local",
+            "userArn": f"arn:aws:iam::{self._account}:user/{key}",
         }

@@ -192,6 +192,7 @@ class Pool:
                 waiter = self._next()
                 if waiter is not None:
                     waiter.set_exception(error)
+                    waiter.exception()  # its caller may have been cancelled at the same time
                 return
         self._offer(environment)
 

@@ -181,7 +181,7 @@ class Producers:
 
     def _failed_lately(self, key: tuple[Partition, int]) -> bool:
         since = self._failed.get(key)
-        return since is not None and self._stores.clock.now_ms() - since < EXCUSED_MS
+        return since is not None and abs(self._stores.clock.now_ms() - since) < EXCUSED_MS
 
     async def _may_follow(
         self, partition: Partition, version: int, draft: Draft | None, header: BatchHeader

@@ -67,7 +67,8 @@ class TailCache:
         if task is None:
             task = self._loading[key] = asyncio.get_running_loop().create_task(self._fetch(key))
             task.add_done_callback(lambda done: self._loaded(key, done))
-        return await asyncio.shield(task)
+        await asyncio.wait([task])
+        return task.result()
 
     async def _fetch(self, key: str) -> bytes:
         data = bytes(await self._objects.get(key))

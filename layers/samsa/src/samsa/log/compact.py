@@ -73,6 +73,8 @@ class Compactor:
         self._reader = reader
         self.progress = Progress(stores.ledger)
         self.run: Runs = in_the_loop
+        self._garbled: set[Partition] = set()
+        """Where a batch could not be told from the next, when it was last looked at."""
 
     async def compact(
         self,
@@ -86,10 +88,17 @@ class Compactor:
         if head.visible_end <= max(cleaned, head.log_start):
             return None
         try:
-            return await self._round(partition, head, cleaned, rules, out_of_time)
-        except (OutOfRange, Missing, CorruptBatch):
-            # Retention was faster. Under a key that was swept may lie what somebody late put there.
+            done = await self._round(partition, head, cleaned, rules, out_of_time)
+        except (OutOfRange, Missing):
+            return Compacted(0, 0, finished=False)  # retention was faster
+        except CorruptBatch:
+            # Under a key that was swept may lie what somebody late put there. But not twice.
+            if partition in self._garbled:
+                raise
+            self._garbled.add(partition)
             return Compacted(0, 0, finished=False)
+        self._garbled.discard(partition)
+        return done
 
     async def _round(
         self,
@@ -144,7 +153,9 @@ class Compactor:
             return NEVER_MS
         key, start = found.oldest.key, found.oldest.start
         first = read_header(await self._stores.objects.get(key, start, HEADER_SIZE))
-        return first.base_timestamp if first.base_timestamp >= 0 else found.oldest.stored_at
+        # A producer may say that its records are of tomorrow: they wait since they were stored.
+        stored_at = found.oldest.stored_at
+        return min(first.base_timestamp, stored_at) if first.base_timestamp >= 0 else stored_at
 
     async def _note_keys(
         self, partition: Partition, start: int, end: int, out_of_time: Callable[[], bool]

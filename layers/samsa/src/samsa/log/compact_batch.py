@@ -18,6 +18,7 @@ from samsa.records.batch import seal
 from samsa.records.compression import CODEC_MASK, compress, decompress
 from samsa.records.errors import RecordError
 from samsa.records.header import DELETE_HORIZON, HEADER_SIZE, BatchHeader
+from samsa.records.parse import LARGEST_LONG
 from samsa.records.spans import (
     Sifted,
     Steps,
@@ -66,15 +67,20 @@ def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
     if header.is_empty:
         return part if asked_for else None
     try:
-        sifted = yield from _sifted(header, part, sieve)
+        return (yield from _kept(header, part, sieve, asked_for))
     except RecordError:
         return part
+
+
+def _kept(header: BatchHeader, part: Part, sieve: Sieve, asked_for: bool) -> Steps[Part | None]:
+    """Raises RecordError for records that are none, or whose times fit into no batch."""
+    sifted = yield from _sifted(header, part, sieve)
     if sifted.count == 0:
         return _emptied(header) if asked_for else None
     is_new_to_it = sifted.tombstones > 0 and header.delete_horizon is None
     if sifted.count == header.count and not is_new_to_it:
         return part
-    horizon = sieve.now_ms + sieve.tombstones_ms if is_new_to_it else None
+    horizon = min(LARGEST_LONG, sieve.now_ms + sieve.tombstones_ms) if is_new_to_it else None
     yield
     return _rebuilt(header, sifted, horizon)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from samsa.ports import Extent
+from samsa.ports import Extent, has_passed
 
 from .segments import LONGEST
 
@@ -81,7 +81,7 @@ class Survey:
 
 
 def _is_young(extent: Extent, now_ms: int, rules: Compaction) -> bool:
-    if extent.stored_at > now_ms - rules.active_ms:
+    if not has_passed(now_ms, extent.stored_at, rules.active_ms):
         return True
     return rules.min_lag_ms > 0 and _stamp(extent) > now_ms - rules.min_lag_ms
 

@@ -1,6 +1,7 @@
 """Fence: close a slot whose writer has gone quiet.
 
-Anyone who meets a token older than `fence_after` puts filler of the same length at its key, if the
+Anyone who meets a token older than `fence_after`, or one that was opened further ahead (the clock
+was set back since), puts filler of the same length at its key, if the
 key is free, and confirms whatever is there then, data or filler. Doing it too early is safe,
 because the slot is a write-once cell: the writer finds its put refused, or its token gone, and
 looks.
@@ -8,7 +9,7 @@ looks.
 
 import asyncio
 
-from samsa.ports import Extent, Head, Missing, Partition, UnknownPartition
+from samsa.ports import Extent, Head, Missing, Partition, UnknownPartition, has_passed
 from samsa.records.batch import filler, read_header
 
 from .background import Background
@@ -26,11 +27,11 @@ class Fencer:
         self._closing: dict[tuple[str, int], asyncio.Task[None]] = {}
 
     def stale(self, head: Head) -> list[tuple[str, int]]:
-        limit = self._stores.clock.now_ms() - self._stores.limits.fence_after_ms
+        now, after = self._stores.clock.now_ms(), self._stores.limits.fence_after_ms
         return [
             (token, base)
             for token, base in head.inflight.items()
-            if Token.parse(token).opened_at <= limit
+            if has_passed(now, Token.parse(token).opened_at, after)
         ]
 
     def look(self, partition: Partition, head: Head) -> "list[asyncio.Task[None]]":

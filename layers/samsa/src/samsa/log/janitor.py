@@ -8,8 +8,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from samsa.ports import Head, Partition
+from samsa.ports import Head, Partition, has_passed
 
+from .failures import Failures
 from .merge import Budget, Merged, Merger
 from .retain import Retainer, Retention
 from .runs import Sizes
@@ -94,40 +95,52 @@ class Janitor:
         self.count_ms: int | None = None
         """How old a census may be where somebody asks for it all the time; None: nobody does."""
         self.counts = Counts()
+        self.failures = Failures()
 
     async def tend(self, partition: Partition, rules: Rules, budget: Budget) -> Merged:
         """One round over one partition."""
+        await self.retain(partition, rules)
+        merged = await self.merge(partition, rules, budget)
+        await self.inspect(partition, budget)
+        return merged
+
+    async def retain(self, partition: Partition, rules: Rules) -> None:
         await self._retainer.retain(partition, rules.retention)
+
+    async def merge(self, partition: Partition, rules: Rules, budget: Budget) -> Merged:
         merged = await self._merger.merge(partition, budget, rules.sizes)
-        head = await self._stores.ledger.head(partition)
-        await self._see(partition, head)
         if merged.runs and partition in self.counts.counted:
             self.counts.counted[partition] = self.counts.counted[partition]._replace(moved=True)
+        self.counts.runs += merged.runs
+        self.counts.extents += merged.extents
+        self.counts.copied_bytes += merged.copied_bytes
+        return merged
+
+    async def inspect(self, partition: Partition, budget: Budget) -> None:
+        """What its head holds; and now and then what the log is made of."""
+        head = await self._stores.ledger.head(partition)
+        await self._see(partition, head)
         if not budget.out_of_time():
             if await self._is_due(partition):
                 await self.look(partition)
             elif self._is_stale(partition, head):
                 await self._count(partition)
-        self.counts.runs += merged.runs
-        self.counts.extents += merged.extents
-        self.counts.copied_bytes += merged.copied_bytes
-        return merged
 
     async def _see(self, partition: Partition, head: Head) -> None:
         opened = [Token.parse(token).opened_at for token in head.inflight]
         self.counts.opened.pop(partition, None)
         if opened:
             self.counts.opened[partition] = min(opened)
-        expired = self._stores.clock.now_ms() - WATCHER_MS
+        now = self._stores.clock.now_ms()
         for watcher, until in head.watchers.items():
-            if until < expired:
+            if abs(now - until) > WATCHER_MS:
                 await self._stores.ledger.unwatch(partition, watcher)
 
     async def _is_due(self, partition: Partition) -> bool:
         if partition not in self.counts.census and not self._stores.objects.far:
             return True  # nobody here has looked yet, and it costs nothing
         looked = await self._stores.ledger.cursor(partition, LOOKED)
-        return self._stores.clock.now_ms() - looked >= LOOK_EVERY_MS
+        return has_passed(self._stores.clock.now_ms(), looked, LOOK_EVERY_MS)
 
     async def look(self, partition: Partition) -> Census:
         """Through all of the index, and all objects that are there."""
@@ -142,7 +155,7 @@ class Janitor:
         if last is None:
             return True
         grown = (head.next_offset, head.log_start) != (last.next_offset, last.log_start)
-        return (grown or last.moved) and now - last.at_ms >= self.count_ms
+        return (grown or last.moved) and has_passed(now, last.at_ms, self.count_ms)
 
     async def _count(self, partition: Partition) -> Census:
         """Through the index only."""
@@ -163,6 +176,6 @@ class Janitor:
         """Requests and responses that were too large for a message. In S3 a rule of the bucket
         removes them."""
         now = self._stores.clock.now_ms()
-        if not self._stores.objects.far and now - self._spills_at >= SPILLS_EVERY_MS:
+        if not self._stores.objects.far and has_passed(now, self._spills_at, SPILLS_EVERY_MS):
             self._spills_at = now
             await sweep_spills(self._stores)

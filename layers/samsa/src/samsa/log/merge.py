@@ -17,7 +17,7 @@ from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 from samsa.joining import join_extents
-from samsa.ports import Extent, Grave, Partition
+from samsa.ports import Extent, Grave, Partition, has_passed
 
 from .copying import copy
 from .read import OutOfRange, Reader
@@ -42,6 +42,10 @@ class Budget:
     out_of_time: Callable[[], bool] = lambda: False
     rest_s: float = 0
     """Between two steps, for those who have more urgent things to do."""
+    turn_s: Callable[[], float] = lambda: 600.0
+    """After which a step ends where it can go on the next time."""
+    slack_s: float = 300.0
+    """And after which, beyond that, it is cancelled: a store that hangs."""
 
     @property
     def spent(self) -> bool:
@@ -91,11 +95,11 @@ class Merger:
         head = await self._reader.head(partition)
         cursor = await self._stores.ledger.cursor(partition, CURSOR)
         offset, end = max(cursor, head.log_start), head.visible_end
-        newest = self._stores.clock.now_ms() - self._stores.limits.merge_after_ms
+        now, after = self._stores.clock.now_ms(), self._stores.limits.merge_after_ms
         found: list[Extent] = []
         while offset < end and len(found) < WINDOW:
             page = await self._reader.extents_from(partition, offset, end, PAGE)
-            old = list(takewhile(lambda extent: extent.stored_at <= newest, page))
+            old = list(takewhile(lambda extent: has_passed(now, extent.stored_at, after), page))
             found += old
             if len(old) < len(page):
                 break

@@ -20,6 +20,8 @@ async def sweep_spills(stores: Stores) -> None:
     for grave in await stores.ledger.graves(SPILLS, ALL):
         if now - grave.since < KEPT_MS:
             seen.update(grave.keys)
+            if grave.since > now + KEPT_MS:  # the clock was set back: its day begins again
+                await stores.ledger.condemn(SPILLS, grave.name, now)
         else:
             await stores.objects.delete(grave.keys)
             await stores.ledger.forget_grave(SPILLS, grave.name)

@@ -13,6 +13,7 @@ from samsa.ports import (
     Misconfigured,
     Objects,
     Partition,
+    StorageError,
     Unavailable,
     Wakeups,
 )
@@ -64,7 +65,7 @@ class Stores:
         for attempt in range(1, self.limits.attempts):
             try:
                 return await call(*args, **kw)
-            except Misconfigured:
+            except (Misconfigured, StorageError):
                 raise
             except Unavailable:
                 await asyncio.sleep(self.limits.backoff_ms * 2 ** (attempt - 1) / 1000)

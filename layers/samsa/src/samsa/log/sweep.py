@@ -16,7 +16,7 @@ take it, and only then is it deleted.
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Sequence
 
-from samsa.ports import Extent, Grave, Partition
+from samsa.ports import Extent, Grave, Partition, has_passed
 
 from .segments import is_segment_key, key_base
 from .stores import Stores, partition_prefix, slot_key
@@ -39,16 +39,18 @@ class Sweeper:
 
     async def sweep(self, partition: Partition) -> int:
         """Once over the graves; how many are left."""
-        ledger = self._stores.ledger
+        ledger, limits = self._stores.ledger, self._stores.limits
         graves = await ledger.graves(partition, AT_ONCE)
         for grave in graves:
-            age = self._stores.clock.now_ms() - grave.since
+            now = self._stores.clock.now_ms()
+            age = now - grave.since
             if grave.announced:
-                if age >= self._stores.limits.building_ms:
-                    await ledger.condemn(partition, grave.name, self._stores.clock.now_ms())
-            elif not grave.since:
-                await ledger.condemn(partition, grave.name, self._stores.clock.now_ms())
-            elif age >= self._stores.limits.sweep_grace_ms and await self._empty(partition, grave):
+                if has_passed(now, grave.since, limits.building_ms):
+                    await ledger.condemn(partition, grave.name, now)
+            elif not grave.since or age < -limits.sweep_grace_ms:
+                # Found just now; or before the clock was set back, and its time begins again.
+                await ledger.condemn(partition, grave.name, now)
+            elif age >= limits.sweep_grace_ms and await self._empty(partition, grave):
                 await ledger.forget_grave(partition, grave.name)
         return len(graves)
 

@@ -1,16 +1,18 @@
 """Time look-ups: the extents' greatest timestamps, then those of their marks, then the batches."""
 
-from collections.abc import AsyncIterator, Iterator
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import AsyncIterator
+from typing import NamedTuple, Protocol, TypeVar
 
 from samsa.ports import Buffer, Extent, Head, Partition
-from samsa.records.batch import headers
-from samsa.records.record import Record, first_at_or_after, records
+from samsa.records.spans import at_once
+from samsa.records.times import first_at_or_after, newest_from
+from samsa.records.unpack import Making
 
 from .extents import Range, sections
 from .read import Reader
 from .stores import Stores
+
+T = TypeVar("T")
 
 PAGE = 1_000
 
@@ -20,10 +22,22 @@ class Found(NamedTuple):
     timestamp: int
 
 
+class Do(Protocol):
+    """A way to do long work on records."""
+
+    async def __call__(self, steps: Making[T]) -> T: ...
+
+
+async def _here(steps: Making[T]) -> T:
+    return at_once(steps)
+
+
 class Times:
     def __init__(self, stores: Stores, reader: Reader) -> None:
         self._stores = stores
         self._reader = reader
+        self.do: Do = _here
+        """A server replaces it by one that does not hold the event loop."""
 
     async def at(self, partition: Partition, timestamp: int) -> Found | None:
         """The first visible record whose timestamp is `timestamp` or later."""
@@ -57,7 +71,7 @@ class Times:
         for section in sections(extent, timestamp):
             if section.end_offset > start_offset:
                 data = await self._read(section)
-                if found := first_at_or_after(data, timestamp, start_offset):
+                if found := await self.do(first_at_or_after(data, timestamp, start_offset)):
                     return found
         return None
 
@@ -65,9 +79,8 @@ class Times:
         newest = -1
         for section in sections(extent, -1):
             if section.end_offset > start_offset:
-                found = _records(await self._read(section))
-                times = (record.timestamp for record in found if record.offset >= start_offset)
-                newest = max(newest, max(times, default=-1))
+                found = await self.do(newest_from(await self._read(section), start_offset))
+                newest = max(newest, found)
         return newest
 
     async def _read(self, section: Range) -> Buffer:
@@ -88,7 +101,3 @@ class Times:
 
 def _visible(found: tuple[int, int] | None, head: Head) -> Found | None:
     return Found(*found) if found is not None and found[0] < head.visible_end else None
-
-
-def _records(data: Buffer) -> Iterator[Record]:
-    return chain.from_iterable(records(data, position) for position, _ in headers(data))

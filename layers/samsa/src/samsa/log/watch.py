@@ -23,7 +23,7 @@ class Watches:
     async def ensure(self, partition: Partition) -> bool:
         """True if the watch is new: whatever came before it must be looked for again."""
         now = self._stores.clock.now_ms()
-        if self._until.get(partition, 0) - now > WATCH_MS - RENEW_MS:
+        if WATCH_MS - RENEW_MS < self._until.get(partition, 0) - now <= WATCH_MS:
             return False
         await self._stores.ledger.watch(partition, self._stores.wakeups.address, now + WATCH_MS)
         fresh = self._until.get(partition, 0) <= now

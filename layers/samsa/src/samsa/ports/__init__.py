@@ -12,8 +12,15 @@ below it (`local/`, `aws/`) is an adapter. What an adapter promises:
 - A **wake-up** is a hint: losing one costs delay, and nothing else.
 """
 
-from .clock import Clock
-from .errors import CannotWait, Misconfigured, Missing, Unavailable, UnknownPartition
+from .clock import Clock, has_passed
+from .errors import (
+    CannotWait,
+    Misconfigured,
+    Missing,
+    StorageError,
+    Unavailable,
+    UnknownPartition,
+)
 from .extents import Extent, Grave, grave_of, is_slot_key
 from .groups import Committed, GroupItem, Groups, Offsets
 from .journal import Claim, Journal, Journaled, Tail
@@ -47,6 +54,7 @@ __all__ = [
     "Offsets",
     "Partition",
     "Piece",
+    "StorageError",
     "Subscription",
     "Tail",
     "Topic",
@@ -54,5 +62,6 @@ __all__ = [
     "UnknownPartition",
     "Wakeups",
     "grave_of",
+    "has_passed",
     "is_slot_key",
 ]

@@ -9,6 +9,11 @@ class Misconfigured(Unavailable):
     """A store refuses us until somebody mends the set-up: no such table, no permission."""
 
 
+class StorageError(Unavailable):
+    """The disk does not take what is written: it is full, read-only or broken. Retriable, but not
+    at once: somebody has to do something about it."""
+
+
 class UnknownPartition(Exception):
     """The ledger has no such partition (any more)."""
 

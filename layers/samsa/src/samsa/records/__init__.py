@@ -11,8 +11,14 @@ from samsa.records.batch import (
     validate,
 )
 from samsa.records.compression import Codec
-from samsa.records.errors import CorruptBatch, InvalidRecord, RecordError, UnsupportedCodec
-from samsa.records.record import Record, build, first_at_or_after, records
+from samsa.records.errors import (
+    CorruptBatch,
+    InvalidRecord,
+    RecordError,
+    TooLarge,
+    UnsupportedCodec,
+)
+from samsa.records.record import Record, build, records
 
 __all__ = [
     "BatchHeader",
@@ -21,12 +27,12 @@ __all__ = [
     "InvalidRecord",
     "Record",
     "RecordError",
+    "TooLarge",
     "UnsupportedCodec",
     "assign",
     "build",
     "empty_like",
     "filler",
-    "first_at_or_after",
     "headers",
     "is_filler",
     "read_header",

@@ -1,7 +1,8 @@
 """RecordBatch v2: what a producer may send, its place in the log, and the empty batch.
 
-Records are never looked at here. The checksum covers a batch from its attributes on, so the base
-offset and the leader epoch can be patched where they lie, and the rest is stored as it came.
+Records are not looked at here (`walk.py` does). The checksum covers a batch from its attributes on,
+so the base offset and the leader epoch can be patched where they lie, and the rest is stored as it
+came.
 """
 
 import struct
@@ -33,6 +34,7 @@ __all__ = [
     "is_filler",
     "read_header",
     "seal",
+    "set_newest",
     "stamp",
     "validate",
 ]
@@ -77,10 +79,19 @@ def assign(buffer: memoryview, position: int, base_offset: int, leader_epoch: in
 
 def stamp(buffer: memoryview, position: int, timestamp: int) -> BatchHeader:
     """Give a batch the broker's time, where it lies: all of its records have it then."""
+    attributes = read_header(buffer, position).attributes | LOG_APPEND_TIME
+    return _retimed(buffer, position, attributes, timestamp)
+
+
+def set_newest(buffer: memoryview, position: int, timestamp: int) -> BatchHeader:
+    """Have a batch tell its greatest timestamp, where it lies: its records have their own."""
+    attributes = read_header(buffer, position).attributes & ~LOG_APPEND_TIME
+    return _retimed(buffer, position, attributes, timestamp)
+
+
+def _retimed(buffer: memoryview, position: int, attributes: int, timestamp: int) -> BatchHeader:
     header = read_header(buffer, position)
-    header = header._replace(
-        attributes=header.attributes | LOG_APPEND_TIME, max_timestamp=timestamp
-    )
+    header = header._replace(attributes=attributes, max_timestamp=timestamp)
     _AFTER_CRC.pack_into(buffer, position + CRC_START, *header[5:])
     crc = crc32c(buffer[position + CRC_START : position + header.size])
     _CRC.pack_into(buffer, position + CRC_START - _CRC.size, crc)

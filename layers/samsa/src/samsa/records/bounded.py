@@ -4,7 +4,7 @@ import mmap
 from collections.abc import Callable
 from typing import TypeAlias
 
-from samsa.records.errors import CorruptBatch
+from samsa.records.errors import CorruptBatch, TooLarge
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Unpack: TypeAlias = Callable[[Buffer, bytearray | mmap.mmap], int]
@@ -13,8 +13,8 @@ USUAL_RATIO = 4
 USUAL_ROOM = 16 * 1024
 
 
-def too_large(limit: int) -> CorruptBatch:
-    return CorruptBatch(f"the records unpack to more than {limit} bytes")
+def too_large(limit: int) -> TooLarge:
+    return TooLarge(f"the records unpack to more than {limit} bytes")
 
 
 def decompress_into(unpack: Unpack, data: Buffer, limit: int) -> bytes:
@@ -25,20 +25,20 @@ def decompress_into(unpack: Unpack, data: Buffer, limit: int) -> bytes:
 
 def _usual(unpack: Unpack, data: Buffer, limit: int) -> bytes | None:
     room = bytearray(min(limit, USUAL_RATIO * len(data) + USUAL_ROOM))
-    size = _attempt(unpack, data, room)
+    size = attempt(unpack, data, room)
     return None if size is None else bytes(memoryview(room)[:size])
 
 
 def _up_to_limit(unpack: Unpack, data: Buffer, limit: int) -> bytes:
     # Fresh anonymous memory: only the pages that are really written to cost anything.
     with mmap.mmap(-1, max(limit, 1)) as room:
-        size = _attempt(unpack, data, room)
+        size = attempt(unpack, data, room)
         if size is None or size > limit:
             raise CorruptBatch(f"the records do not unpack into {limit} bytes")
         return room[:size]
 
 
-def _attempt(unpack: Unpack, data: Buffer, room: bytearray | mmap.mmap) -> int | None:
+def attempt(unpack: Unpack, data: Buffer, room: bytearray | mmap.mmap) -> int | None:
     import cramjam
 
     try:

@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Callable
 from enum import IntEnum
 
-from samsa.records import lz4, snappy
-from samsa.records.bounded import Buffer, decompress_into, too_large
+from samsa.records import bounded, lz4, snappy
+from samsa.records.bounded import Buffer, attempt, too_large
 from samsa.records.errors import CorruptBatch, UnsupportedCodec
 
 GZIP_WINDOW = 31  # zlib's way to say: a gzip header, the largest window
@@ -42,6 +42,16 @@ def decompress(codec: int, data: Buffer, limit: int) -> bytes:
     return _DECOMPRESS[codec_of(codec)](data, limit)
 
 
+def decompress_into(codec: int, data: Buffer, room: bytearray) -> int | None:
+    """How many plain bytes were written to the room; None if they do not fit, or are none, or the
+    codec has no way to do this."""
+    import cramjam
+
+    ways = {Codec.LZ4: cramjam.lz4.decompress_into, Codec.ZSTD: cramjam.zstd.decompress_into}
+    way = ways.get(codec_of(codec))
+    return None if way is None else attempt(way, data, room)
+
+
 def compress(codec: int, data: Buffer) -> bytes:
     return _COMPRESS[codec_of(codec)](data)
 
@@ -71,7 +81,7 @@ def _gzip(data: Buffer) -> bytes:
 def _unzstd(data: Buffer, limit: int) -> bytes:
     import cramjam
 
-    return decompress_into(cramjam.zstd.decompress_into, data, limit)
+    return bounded.decompress_into(cramjam.zstd.decompress_into, data, limit)
 
 
 def _zstd(data: Buffer) -> bytes:

@@ -18,7 +18,7 @@ class Payload:
         self.last_offset_delta = -1
         self.base_timestamp = 0
         self.max_timestamp = 0
-        self._base_offset = base_offset
+        self.base_offset = base_offset
 
     def add(self, record: Record) -> None:
         if self.count == 0:
@@ -41,7 +41,7 @@ class Payload:
         return delta
 
     def _offset_delta(self, offset: int) -> int:
-        delta = offset - self._base_offset
+        delta = offset - self.base_offset
         if not self.last_offset_delta < delta <= LARGEST_DELTA:
             raise InvalidRecord(f"offset {offset} is not in its place")
         return delta

@@ -9,6 +9,10 @@ class CorruptBatch(RecordError):
     """The bytes contradict themselves: checksum, magic, truncation, lengths that lie."""
 
 
+class TooLarge(CorruptBatch):
+    """The bytes unpack to more than may be made of them."""
+
+
 class InvalidRecord(RecordError):
     """The bytes are well formed, but say something that may not be said here."""
 

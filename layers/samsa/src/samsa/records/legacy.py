@@ -2,18 +2,33 @@
 
 Only they pay for them: what they send becomes one RecordBatch v2, and what they fetch is turned
 back into an uncompressed message set. Record headers have no place there and are dropped.
+
+Both ways go in small bites and end where there is enough: a few kilobytes may unpack to millions of
+messages.
 """
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from samsa.records.bounded import Buffer
-from samsa.records.header import LOG_APPEND_TIME, headers
+from samsa.records.encode import Payload
+from samsa.records.errors import CorruptBatch, TooLarge
+from samsa.records.header import HEADER_SIZE, LOG_APPEND_TIME, BatchHeader, read_header
 from samsa.records.messages import unwrapped
-from samsa.records.record import DEFAULT_LIMIT, Record, build, records
+from samsa.records.parse import Record, parse
+from samsa.records.record import sealed
+from samsa.records.spans import skip
+from samsa.records.unpack import COPIES, Making, unpacked
 
 MAGIC_POSITION = 16
+BITE = 128
+"""Records, about half a millisecond of them."""
+LARGEST = 16 * 1024 * 1024
+"""Bytes of a message: it is copied a few times on its way."""
+SHRINKS = 5
+"""So much longer than as a record may a message be: 34 bytes and 7 if there is nothing in it."""
 
 _FRAME = struct.Struct(">qiI")
 _HEAD = struct.Struct(">bb")
@@ -21,50 +36,94 @@ _HEAD_WITH_TIMESTAMP = struct.Struct(">bbq")
 _LENGTH = struct.Struct(">i")
 
 
+class Wanted(NamedTuple):
+    """What a client asks for."""
+
+    magic: int
+    offset: int
+    max_bytes: int
+    cut: bool
+    """Whether the last message may be incomplete, as the oldest clients expect it."""
+
+
 def is_legacy(buffer: Buffer) -> bool:
     return len(buffer) > MAGIC_POSITION and buffer[MAGIC_POSITION] in (0, 1)
 
 
-def to_batch(message_set: Buffer, limit: int = DEFAULT_LIMIT) -> bytes:
+def to_batch(message_set: Buffer, most: int, limit: int) -> Making[bytes]:
     """One uncompressed batch of every message, with offsets from 0 on.
 
-    Compressed messages may unpack to at most `limit` bytes, all together.
+    Raises TooLarge if the batch would have more than `most` bytes, or if compressed messages unpack
+    to more than `limit` bytes, or than such a batch can hold.
     """
-    found = unwrapped(memoryview(message_set), limit)
-    return build(
-        Record(offset, message.timestamp, _copy(message.key), _copy(message.value))
-        for offset, message in enumerate(found)
-    )
+    room = min(limit, SHRINKS * most)
+    if len(message_set) > SHRINKS * most:
+        raise TooLarge(f"{len(message_set)} bytes of messages are more than {most} of records")
+    message_set = bytes(message_set)  # the memory may be another request's before a thread is done
+    yield COPIES * room
+    payload = Payload(0)
+    for number, message in enumerate(unwrapped(memoryview(message_set), room)):
+        payload.add(Record(number, message.timestamp, _copy(message.key), _copy(message.value)))
+        if HEADER_SIZE + len(payload.data) > most:
+            raise TooLarge(f"the messages take more than {most} bytes as a batch")
+        if number % BITE == 0:
+            yield None
+    return sealed(payload)
 
 
-def from_batches(
-    batches: Buffer,
-    magic: int,
-    start_offset: int,
-    max_bytes: int | None = None,
-    limit: int = DEFAULT_LIMIT,
-) -> bytes:
-    """An uncompressed message set of the records from an offset on.
-
-    It is cut at `max_bytes`, inside a message if need be: clients of that age expect it, and take
-    a set that is smaller than one message as a sign to ask for more.
+def from_batches(stored: Iterable[Buffer], wanted: Wanted, limit: int) -> Making[bytes]:
+    """An uncompressed message set of the records from an offset on: as many as `max_bytes` hold,
+    and one at least. A batch may unpack to `limit` bytes.
     """
-    converted = bytearray()
-    for message in _converted(batches, magic, start_offset, limit):
-        converted += message
-        if max_bytes is not None and len(converted) >= max_bytes:
-            return bytes(converted[:max_bytes])
-    return bytes(converted)
-
-
-def _converted(batches: Buffer, magic: int, start_offset: int, limit: int) -> Iterator[bytes]:
-    for position, header in headers(batches):
-        if header.is_control or header.next_offset <= start_offset:
+    made = bytearray()
+    for header, packed in _batches(stored):
+        yield None
+        if header.is_control or header.is_empty or header.next_offset <= wanted.offset:
             continue
-        attributes = header.attributes & LOG_APPEND_TIME if magic else 0
-        for record in records(batches, position, limit):
-            if record.offset >= start_offset:
-                yield _message(record, magic, attributes)
+        plain = yield from unpacked(header.codec, packed, limit)
+        if (yield from _add(made, header, plain, wanted)):
+            break
+    return bytes(made)
+
+
+def _batches(stored: Iterable[Buffer]) -> Iterator[tuple[BatchHeader, memoryview]]:
+    for data in stored:
+        position = 0
+        while position < len(data):
+            header = read_header(data, position)
+            start, position = position + HEADER_SIZE, position + header.size
+            if position > len(data):
+                raise CorruptBatch("the last batch is cut")
+            yield header, memoryview(data)[start:position]
+
+
+def _add(made: bytearray, header: BatchHeader, plain: bytes, wanted: Wanted) -> Making[bool]:
+    """True if there is room for no more."""
+    attributes = header.attributes & LOG_APPEND_TIME if wanted.magic else 0
+    skipped, position = 0, 0
+    if header.count == header.offsets and wanted.offset > header.base_offset:
+        skipped = wanted.offset - header.base_offset
+        try:
+            position = yield from skip(plain, 0, skipped)
+        except IndexError:
+            raise CorruptBatch("a record is cut") from None
+    for number, record in enumerate(parse(header, plain, skipped, position)):
+        if number % BITE == 0:
+            yield None
+        if record.offset < wanted.offset:
+            continue
+        if len(record.key or b"") + len(record.value or b"") > LARGEST:
+            raise TooLarge(f"an old client gets no message of more than {LARGEST} bytes")
+        message = _message(record, wanted.magic, attributes)
+        room = wanted.max_bytes - len(made)
+        if len(message) >= room:
+            if not made or len(message) == room:
+                made += message
+            elif wanted.cut:
+                made += message[: max(room, 0)]
+            return True
+        made += message
+    return False
 
 
 def _message(record: Record, magic: int, attributes: int) -> bytes:

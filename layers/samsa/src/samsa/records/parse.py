@@ -1,7 +1,7 @@
 """From the plain bytes of a RecordBatch v2 to its records.
 
-Nothing is trusted: a batch with the right checksum may still hold nonsense, since the broker stores
-what producers send without looking inside.
+Nothing is trusted: what is in the log may have been stored by an older version, which did not look
+inside.
 """
 
 from collections.abc import Iterator
@@ -24,14 +24,16 @@ class Record(NamedTuple):
     headers: Headers = ()
 
 
-def parse(header: BatchHeader, data: bytes) -> Iterator[Record]:
+def parse(
+    header: BatchHeader, data: bytes, skipped: int = 0, position: int = 0
+) -> Iterator[Record]:
+    """All records; or those from a position on, if it is known how many lie before it."""
     lowest, end = header.base_offset, header.next_offset
     append_time = header.max_timestamp if header.log_append_time else None
-    position = 0
-    for _ in range(header.count):
+    for _ in range(header.count - skipped):
         try:
             record, position = _record(header, data, position)
-        except (IndexError, UnicodeDecodeError):
+        except IndexError:
             raise CorruptBatch("a record is cut or garbled") from None
         if not lowest <= record.offset < end:
             raise CorruptBatch(f"offset {record.offset} is not in its place")
@@ -79,5 +81,6 @@ def _headers(data: bytes, position: int) -> tuple[Headers, int]:
         if name is None:
             raise CorruptBatch("a record header has no name")
         value, position = _bytes(data, position)
-        found.append((name.decode(), value))
+        # As Java reads it: what is no text there is not refused on the way in.
+        found.append((name.decode(errors="replace"), value))
     return tuple(found), position

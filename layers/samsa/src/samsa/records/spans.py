@@ -8,12 +8,13 @@ A record without a value is a tombstone. Nothing is trusted: a batch that lies a
 one `CorruptBatch`, and then nothing that was read of it counts.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import BatchHeader
+from samsa.records.parse import LARGEST_LONG, SMALLEST_LONG
 from samsa.records.varint import read_varint, varint
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class Sifted(NamedTuple):
     """How many of them have no value."""
 
 
-def at_once(steps: Steps[T]) -> T:
+def at_once(steps: Generator[object, None, T]) -> T:
     """All of it, without a stop."""
     while True:
         try:
@@ -88,6 +89,8 @@ def newest_by_key(  # noqa: C901, PLR0912
                 if not size & 1:
                     key = data[position:key_end]
                     found[key if size <= 2 * LONGEST_KEY else digest(key)] = base + delta
+                elif size != NULL:
+                    raise CorruptBatch("a key has a negative length")
                 last = delta
                 position = end
             yield
@@ -168,7 +171,7 @@ def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sift
         if offset > follows:
             if start < position:
                 runs.append(data[start:position])
-            start = position = yield from _skip(data, position, offset - follows)
+            start = position = yield from skip(data, position, offset - follows)
         tombstones += _is_tombstone(data, position)
         length, position = read_varint(data, position)
         position += length
@@ -181,7 +184,7 @@ def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sift
     return Sifted(runs, len(offsets), tombstones)
 
 
-def _skip(data: bytes, position: int, count: int) -> Steps[int]:
+def skip(data: bytes, position: int, count: int) -> Steps[int]:
     """The position after so many records."""
     for first in range(0, count, BITE):
         for _ in range(min(BITE, count - first)):
@@ -217,24 +220,40 @@ def _long(data: bytes, position: int) -> tuple[int, int]:
 
 def newest_time(header: BatchHeader, data: bytes, count: int) -> int:
     """The greatest timestamp among so many records."""
-    newest, position = -1, 0
-    for _ in range(count):
-        length, start = read_varint(data, position)
-        delta, _ = read_varint(data, start + 1)
+    newest = -1
+    for _, delta, _, _ in _times(data, count):
         newest = max(newest, header.base_timestamp + delta)
-        position = start + length
-    return newest
+    return _fitting(newest)
 
 
 def with_times_from(base_timestamp: int, header: BatchHeader, data: bytes, count: int) -> bytes:
     """The same records for a batch with another base timestamp."""
     shift = header.base_timestamp - base_timestamp
     pieces: list[bytes] = []
-    position = 0
-    for _ in range(count):
-        length, start = read_varint(data, position)
-        delta, rest = read_varint(data, start + 1)
-        position = start + length
-        body = b"".join((data[start : start + 1], varint(delta + shift), data[rest:position]))
+    for start, delta, rest, end in _times(data, count):
+        time = varint(_fitting(delta + shift))
+        body = b"".join((data[start : start + 1], time, data[rest:end]))
         pieces += (varint(len(body)), body)
     return b"".join(pieces)
+
+
+def _times(data: bytes, count: int) -> Iterator[tuple[int, int, int, int]]:
+    """Of each record: where it starts, its time's delta, where that ends, where the record ends."""
+    position = 0
+    try:
+        for _ in range(count):
+            length, start = read_varint(data, position)
+            delta, rest = read_varint(data, start + 1)
+            position = start + length
+            if rest > position:
+                raise CorruptBatch("a record is shorter than its time")
+            yield start, delta, rest, position
+    except IndexError:
+        raise CorruptBatch("a record is cut") from None
+
+
+def _fitting(time: int) -> int:
+    """A producer chooses base and delta: their sum may not fit into a header, nor a record."""
+    if not SMALLEST_LONG <= time <= LARGEST_LONG:
+        raise CorruptBatch("a timestamp does not fit into 64 bits")
+    return time

@@ -4,25 +4,26 @@ import asyncio
 import base64
 import gc
 import logging
-import resource
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from samsa.handlers.broker import Broker, Rules
-from samsa.local.ownership import is_alone
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits
 from samsa.ports import Partition
 
+from .accepting import allow_many_files, most_connections
 from .listener import Server, ServerLimits
 from .logs import event
 from .metrics import calls_per_request, serve_metrics
-from .opening import opened
+from .opening import disks_of, opened
+from .probing import check_stores
+from .scheduling import start_upkeep
 from .stopping import told_to_stop
-from .upkeep import tend_for_ever
+from .wakeup_address import hear_others
 
 log = logging.getLogger("samsa.server")
 CONTAINERS_BETWEEN_COLLECTIONS = 50_000
@@ -34,9 +35,9 @@ class Settings:
     port: int
     ledger: str
     objects: str
-    lock: str | None = None
-    """A file that every local process on the same ledger locks, to know whether it is alone."""
     advertise: tuple[str, int] | None = None
+    wakeups: tuple[str, int] | None = None
+    """Where other processes of the cluster send wake-ups; None to choose."""
     metrics_port: int | None = None
     fsync: bool = False
     cache_bytes: int = 256 * 1024 * 1024
@@ -56,12 +57,6 @@ class Door(Protocol):
     async def close(self) -> None: ...
 
 
-def _allow_many_files() -> None:
-    """Connections and objects that are being sent each hold a file open."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
 def _collect_seldom() -> None:
     """Requests leave no cycles behind, and looking for them took a tenth of a busy broker's time.
     What is here from the start stays, and is not looked at again."""
@@ -75,8 +70,9 @@ async def run(
     doors: Sequence[Door] = (),
 ) -> None:
     """Serve until SIGTERM or SIGINT. `ready` is told where, once it is true."""
-    _allow_many_files()
+    allow_many_files()
     stop = told_to_stop()
+    await check_stores(settings.ledger, settings.objects)
     with closing(LocalWakeups()) as wakeups:
         async with opened(
             settings.ledger,
@@ -86,10 +82,18 @@ async def run(
             fsync=settings.fsync,
             cache_bytes=settings.cache_bytes,
         ) as found:
-            await wakeups.listen(settings.host)
+            await hear_others(
+                wakeups,
+                settings.host,
+                settings.wakeups,
+                settings.advertise[0] if settings.advertise else None,
+                far_ledger=not settings.ledger.startswith("sqlite:"),
+            )
             cluster_id = await found.stores.ledger.cluster_id(_new_cluster_id())
             broker = Broker(found.stores, cluster_id, settings.rules, groups=found.groups)
-            if settings.lock is not None and is_alone(settings.lock):
+            for disk in disks_of(found.stores):
+                await disk.keep_reserve()
+            if found.is_first:
                 await _close_orphans(broker)
             await _serve(broker, settings, ready, doors, stop)
 
@@ -101,22 +105,38 @@ async def _serve(
     doors: Sequence[Door],
     stop: asyncio.Event,
 ) -> None:
-    server = Server(broker, settings.limits, settings.advertise)
+    server = Server(broker, _within_files(settings.limits), settings.advertise)
     host, port = server.listen(settings.host, settings.port)
-    metrics_port = serve_metrics(server, settings.host, settings.metrics_port)
+    metrics, metrics_port = None, None
+    if settings.metrics_port is not None:
+        metrics, metrics_port = await serve_metrics(server, settings.host, settings.metrics_port)
     for door in doors:
         door.open(broker, settings.advertise or (host, port))
-    upkeep = asyncio.create_task(tend_for_ever(broker, settings.upkeep_every_s))
+    upkeep = start_upkeep(broker, settings.upkeep_every_s)
     event(log, logging.INFO, "listening", host=host, port=port, cluster=broker.cluster_id)
     _collect_seldom()
     ready(host, port, metrics_port)
     await stop.wait()
     event(log, logging.INFO, "stopping", connections=len(server.connections))
-    upkeep.cancel()
+    for task in upkeep:
+        task.cancel()
     for door in doors:
         await door.close()
     await server.close()
+    if metrics is not None:
+        await metrics.close()
     event(log, logging.INFO, "stopped", **calls_per_request(server))
+
+
+def _within_files(limits: ServerLimits) -> ServerLimits:
+    """Fewer connections where the process may open few files, and some for every address."""
+    most = most_connections(limits.max_connections)
+    if most == limits.max_connections:
+        return limits
+    why = "the process may open few files; see ulimit -n"
+    event(log, logging.WARNING, "fewer connections than asked for", at_most=most, why=why)
+    of_one = min(limits.max_connections_per_address, max(1, most * 3 // 4))
+    return replace(limits, max_connections=most, max_connections_per_address=of_one)
 
 
 def _new_cluster_id() -> str:
@@ -124,7 +144,7 @@ def _new_cluster_id() -> str:
 
 
 async def _close_orphans(broker: Broker) -> None:
-    """Nobody else is alive on this ledger: whatever is open was left by a process that died."""
+    """No other process has this ledger open: what is open was left by one that died."""
     partitions = [
         Partition(topic.id, number)
         for topic in await broker.catalog.all()

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 
 import uvicorn
 
+from .http_protocol import BoundedProtocol
+
+TICKS_BETWEEN_LOOKS = 10
+"""Of uvicorn, which ticks ten times a second."""
+
 
 class AsgiServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
@@ -16,6 +21,21 @@ class AsgiServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """What was asked is answered. Who has not asked yet is not waited for."""
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, BoundedProtocol) and connection.waits_for_client:
+                connection.abort()
+        await super().shutdown(sockets)
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % TICKS_BETWEEN_LOOKS == 0:
+            now = asyncio.get_running_loop().time()
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, BoundedProtocol) and connection.is_slow(now):
+                    connection.let_go()
+        return await super().on_tick(counter)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

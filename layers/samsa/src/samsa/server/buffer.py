@@ -4,11 +4,16 @@ Fresh memory is dear and warm memory is cheap (DESIGN section 10), so there is o
 from the socket, and frames are handled, patched and written to the store where they lie. A frame
 that was taken is on lease until its handler is done with it; nothing is moved while a lease is out.
 
-    0 ─────────── start ─────────── end ─────────── capacity
-      leased or done      unread            room
+The buffer grows with what has arrived, not with what a frame announces: fourfold up to `COPIED`,
+where what has arrived is copied. Above it, addresses for the whole frame are mapped at once, and
+only the capacity grows, twofold: untouched pages take no memory, and nothing is copied again.
+
+    0 ─────────── start ─────────── end ─────────── capacity ─────────── mapped
+      leased or done      unread            room              not used yet
 """
 
 import struct
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 from samsa.wire.errors import DecodeError
 
@@ -16,6 +21,8 @@ _SIZE = struct.Struct(">i")
 SMALL = 16 * 1024
 READ_AHEAD = 4 * 1024 * 1024
 PREFIX = 4
+COPIED = 1024 * 1024
+"""A growing buffer is copied as long as it holds no more than this."""
 
 
 def capacity_for(frame: int) -> int:
@@ -28,13 +35,12 @@ class ReceiveBuffer:
     def __init__(self, max_frame: int) -> None:
         self._max_frame = max_frame
         self._view = memoryview(bytearray(SMALL))
+        self.capacity = SMALL
         self._start = 0
         self._end = 0
         self.leases = 0
-
-    @property
-    def capacity(self) -> int:
-        return len(self._view)
+        self.frames = 0
+        """How many were taken."""
 
     @property
     def unread(self) -> int:
@@ -46,11 +52,11 @@ class ReceiveBuffer:
 
     @property
     def is_full(self) -> bool:
-        return self._end == len(self._view)
+        return self._end == self.capacity
 
     def room(self) -> memoryview:
         """Where the next bytes go; empty if a lease must end or the buffer must grow first."""
-        return self._view[self._end :]
+        return self._view[self._end : self.capacity]
 
     def filled(self, count: int) -> None:
         self._end += count
@@ -72,6 +78,7 @@ class ReceiveBuffer:
         first = self._start + PREFIX
         self._start = first + size
         self.leases += 1
+        self.frames += 1
         return self._view[first : self._start]
 
     def release(self) -> None:
@@ -84,12 +91,17 @@ class ReceiveBuffer:
         must move to the front first, and more for a large frame or a client that is ahead of us."""
         size = self.frame_size() or 0
         if self._end < self.capacity:
-            return 0  # also for a large frame: an announcement alone is not worth memory
+            return 0
         if size + PREFIX > self.capacity:
-            return capacity_for(size)
+            return self._wanted_for(size)
         if self._start > 0 and self.capacity < READ_AHEAD:
             return 2 * self.capacity
         return self.capacity
+
+    def _wanted_for(self, size: int) -> int:
+        """What a frame announces alone is not worth memory; what has arrived of it is."""
+        more = 2 if self.capacity >= COPIED else 4
+        return max(self.capacity, min(more * self.unread, capacity_for(size)))
 
     def make_room(self) -> bool:
         """Move what is unread to the front. False if a lease forbids it."""
@@ -101,15 +113,28 @@ class ReceiveBuffer:
             self._start, self._end = 0, unread
         return True
 
-    def replace(self, capacity: int) -> None:
-        """Continue in a buffer of another size, with what is unread. No lease may be out."""
+    def resize(self, capacity: int) -> None:
+        """Continue with another capacity, and with what is unread. No lease may be out."""
         assert self.leases == 0
-        unread = bytes(self._view[self._start : self._end])
-        self._view = memoryview(bytearray(max(capacity, len(unread), SMALL)))
-        self._view[: len(unread)] = unread
-        self._start, self._end = 0, len(unread)
+        unread = self._end - self._start
+        before, self.capacity = self.capacity, max(capacity, unread, SMALL)
+        if self._start or not before <= self.capacity <= len(self._view):
+            room = memoryview(self._fresh())
+            room[:unread] = self._view[self._start : self._end]
+            self._view = room
+            self._start, self._end = 0, unread
+
+    def _fresh(self) -> bytearray | mmap:
+        if self.capacity == SMALL:
+            return bytearray(SMALL)
+        return mmap(-1, self._mapped(), flags=MAP_PRIVATE | MAP_ANONYMOUS)
+
+    def _mapped(self) -> int:
+        """How many addresses to take for the present capacity."""
+        size = (self.frame_size() or 0) if self.capacity > COPIED else 0
+        return max(self.capacity, capacity_for(size))
 
     def drop(self) -> None:
         """The end. What is on lease lives for as long as its holder needs it."""
         self._view = memoryview(b"")
-        self._start = self._end = 0
+        self._start = self._end = self.capacity = 0

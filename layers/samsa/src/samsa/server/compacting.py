@@ -29,7 +29,7 @@ async def compact(
     broker.log.janitor.counts.compacted_bytes += done.before - done.after
     event(
         log,
-        logging.INFO,
+        logging.INFO if done.before != done.after else logging.DEBUG,
         "compacted" if done.finished else "compaction put off",
         topic=topic.name,
         partition=partition.number,

@@ -23,13 +23,16 @@ from samsa.handlers.dispatch import answer, encode, encode_later
 from samsa.handlers.k00_produce import produce_alike
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
-from samsa.wire.errors import DecodeError
+from samsa.wire.errors import DecodeError, LongAnswer
 from samsa.wire.frame import Request, read_request
 from samsa.wire.schema import Segment
+from samsa.work import SHORT
 
 from .buffer import SMALL, ReceiveBuffer
+from .floor import Floor
 from .logs import event
 from .lull import Beats
+from .memory import Claim
 from .replies import Replies, Reply
 from .sender import Sender
 
@@ -38,6 +41,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samsa.server")
 MOST_UNDER_WAY = 64
+CONTENDED_S = 60.0
+"""While others wait for memory, a request has this long to arrive."""
+STALLED_S = 2.0
+"""While others wait for memory, a client that holds some may be silent for this long."""
 BEATS = (ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT)
 PARKING = (ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP)
 
@@ -45,6 +52,7 @@ PARKING = (ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP)
 class Connection:
     def __init__(self, sock: socket.socket, peer: str, server: "Server") -> None:
         self.peer = peer
+        self.host = peer.rpartition(":")[0]
         self.last_active = 0.0
         self._socket = sock
         self.fd = sock.fileno()
@@ -66,10 +74,15 @@ class Connection:
         """The API of the request that the task is at."""
         self._task: asyncio.Task[None] | None = None
         self._moved = (0, 0)
-        self._charged = 0
+        self._claim = Claim()
+        self._first_until = 0
+        """The frame whose end ends the priority for memory."""
         self._waits_for_memory = False
+        self._holds_answer = False
+        self._arriving = Floor()
+        self._leaving = Floor()
         self._address = server.advertised(sock)
-        self._client_host = "/" + peer.rpartition(":")[0]
+        self._client_host = "/" + self.host
 
     def start(self) -> None:
         self.last_active = self._loop.time()
@@ -156,14 +169,34 @@ class Connection:
         if moved != self._moved:
             self._moved, self.last_active = moved, self._loop.time()
 
+    def why_let_go(self, contended: bool) -> str | None:
+        """Why this client is too slow, or None. Asked for now and then, after `look`."""
+        limits, now = self._server.limits, self._loop.time()
+        if self._is_slow_to_send(now, contended):
+            return "slow request"
+        takes = None if self._sender.empty else 0
+        rate, grace_s = limits.min_request_rate, limits.idle_timeout_s
+        if self._leaving.is_slow(now, takes, self._sender.sent, rate, grace_s):
+            # As long as an idle one: a consumer may stop reading while it is at its records.
+            return "slow reader"
+        stalled = now - self.last_active > STALLED_S and self.hoards
+        return "stalled request" if contended and stalled else None
+
+    def _is_slow_to_send(self, now: float, contended: bool) -> bool:
+        limits, buffer = self._server.limits, self._buffer
+        # While others wait for memory, a whole request has to come within a minute.
+        rate = max(limits.min_request_rate, self._claim.size / CONTENDED_S if contended else 0.0)
+        its_turn = self._reading and not self._waits_for_memory and buffer.unread > 0
+        at = buffer.frames if its_turn else None
+        return self._arriving.is_slow(now, at, buffer.unread, rate, limits.slow_grace_s)
+
     def _handle_at_once(self) -> None:
         """What was read, for as long as nothing has to be waited for."""
-        assert self._task is not None
         try:
             while not self._ended and (frame := self._buffer.take()) is not None:
                 self.last_active = self._loop.time()
                 if not self._handle_alike(frame):
-                    self._begun = begin(self._handle(frame), self._task)
+                    self._begun = begin(self._handle(frame))
                 del frame
                 if self._begun is not None:
                     break
@@ -171,7 +204,7 @@ class Connection:
             self._failed = error
         if self._begun or self._failed or self._ended or self._buffer.is_full:
             self._wake()
-        elif self._server.budget.contended:
+        elif self._server.memory.contended:
             self.give_back()
 
     def _wake(self) -> None:
@@ -215,38 +248,48 @@ class Connection:
 
     async def _make_room(self) -> None:
         """Before reading on: room in the buffer, or a larger one if there is a reason for it."""
-        wanted = self._buffer.wanted()
-        if not wanted:
+        if not self._buffer.wanted():
             return
         self._read_no_more()
         await self._replies.all_sent()
         while self._buffer.leases:
             await self._more()
+        if self._claim.first and self._buffer.frames >= self._first_until:
+            self._step_back()
+        wanted = self._buffer.wanted()
         if wanted > self._buffer.capacity:
-            await self._resize(wanted)
+            await self._grow(wanted)
         else:
             self._buffer.make_room()
 
-    async def _resize(self, capacity: int) -> None:
-        """Nothing is held while waiting for more, so that two who wait cannot block each other."""
-        self._server.budget.release(self._charged)
-        self._charged = 0
-        self._server.make_way(capacity)
+    async def _grow(self, capacity: int) -> None:
+        self._server.make_way(self._claim, capacity)
+        had_priority = self._claim.first
         self._waits_for_memory = True
         try:
-            await self._server.budget.acquire(capacity)
+            await self._server.memory.grow(self._claim, capacity)
         finally:
             self._waits_for_memory = False
-        self._charged = capacity
+        if self._claim.first and not had_priority:
+            self._first_until = self._buffer.frames + 1
         self.last_active = self._loop.time()
-        self._buffer.replace(capacity)
+        self._buffer.resize(capacity)
+
+    def _step_back(self) -> None:
+        """The request that had priority is handled: if others wait, it is their turn."""
+        if self._server.memory.contended:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """To what is unread. No lease may be out."""
+        self._buffer.resize(SMALL)
+        charged = self._buffer.capacity if self._buffer.capacity > SMALL else 0
+        self._server.memory.shrink(self._claim, charged)
 
     def give_back(self) -> None:
         """Called while idle: let others have the memory of a large buffer."""
-        if self._charged and self._buffer.idle and not self._replies:
-            self._buffer.replace(SMALL)
-            self._server.budget.release(self._charged)
-            self._charged = 0
+        if self._claim.size and self._buffer.idle and not self._replies:
+            self._shrink()
 
     # Requests
 
@@ -256,7 +299,7 @@ class Connection:
                 self.last_active = self._loop.time()
                 await self._handle(frame)
                 del frame
-                if self._server.budget.contended:
+                if self._server.memory.contended:
                     self.give_back()
             await self._replies.all_sent()
             await self._sender.drained()
@@ -293,7 +336,8 @@ class Connection:
         if isinstance(result, Held):
             await self._send_held(request, result)
         else:
-            self._send(request, result)
+            if not self._send(request, result):
+                await self._send_long(request, result)
         self._buffer.release()
         self._under_way = None
 
@@ -324,15 +368,26 @@ class Connection:
                 # None of them holds records: they are short, and fit into one packet.
                 self._write([b"".join(segments)])
 
-    def _send(self, request: Request, row: Answer) -> None:
+    def _send(self, request: Request, row: Answer) -> bool:
+        """False if the answer is too long to be encoded here."""
         if row is not None:
-            self._write(encode(request, row))
+            try:
+                self._write(encode(request, row, SHORT))
+            except LongAnswer:
+                return False
+        return True
+
+    async def _send_long(self, request: Request, row: Answer) -> None:
+        self._write(await self._server.broker.work.in_thread(encode, request, row))
 
     async def _send_held(self, request: Request, held: Held) -> None:
+        self._holds_answer = True
         try:
-            self._send(request, held.row)
+            if not self._send(request, held.row):
+                await self._send_long(request, held.row)
             await self._sender.drained()
         finally:
+            self._holds_answer = False
             held.release()
 
     def _write(self, segments: list[Segment]) -> None:
@@ -357,7 +412,7 @@ class Connection:
     @property
     def hoards(self) -> bool:
         """Whether it keeps memory for a request, or an answer, that the client does not finish."""
-        return self._charged > 0 and not self.busy
+        return (self._claim.size > 0 or self._holds_answer) and not self.busy
 
     def finish(self) -> None:
         """Take no further request; what is under way is still answered."""
@@ -380,6 +435,5 @@ class Connection:
         self._sender.close()
         self._socket.close()
         self._buffer.drop()
-        self._server.budget.release(self._charged)
-        self._charged = 0
+        self._server.memory.shrink(self._claim)
         self._server.gone(self)

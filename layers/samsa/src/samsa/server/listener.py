@@ -3,28 +3,36 @@
 import asyncio
 import logging
 import socket
+from collections import Counter
 from dataclasses import dataclass, field
 
 from samsa.handlers.broker import Broker
-from samsa.handlers.budget import Budget
 
+from .accepting import Acceptor
 from .connection import Connection
-from .logs import event
+from .logs import Repeated, event
 from .lull import Lull
+from .memory import Claim, RequestMemory
 from .stats import Stats
 
 log = logging.getLogger("samsa.server")
 BACKLOG = 512
-ACCEPTS_AT_ONCE = 64
+TOO_MANY = "too many connections"
+TOO_MANY_OF_ONE = "too many connections of one address"
 IDLE_CHECK_S = 15.0
+CONTENDED_CHECK_S = 1.0
+IPV4_AS_IPV6 = "::ffff:"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
     max_connections: int = 2_000
+    max_connections_per_address: int = 1_500
     max_frame_bytes: int = 100 * 1024 * 1024
-    max_request_memory: int = 512 * 1024 * 1024
+    max_request_memory: int = 256 * 1024 * 1024
     idle_timeout_s: float = 600.0
+    min_request_rate: int = 1_000
+    slow_grace_s: float = 30.0
     shutdown_grace_s: float = 20.0
 
 
@@ -35,14 +43,19 @@ class Server:
     advertise: tuple[str, int] | None = None
     stats: Stats = field(default_factory=Stats)
     closing: bool = False
-    budget: Budget = field(init=False)
+    memory: RequestMemory = field(init=False)
     connections: set[Connection] = field(default_factory=set)
     lull: Lull = field(default_factory=Lull)
-    _listening: socket.socket | None = None
+    _acceptor: Acceptor | None = None
+    _per_host: Counter[str] = field(default_factory=Counter)
+    _refusals: dict[str, Repeated] = field(init=False)
     _idle_check: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
-        self.budget = Budget(max(self.limits.max_request_memory, 2 * self.limits.max_frame_bytes))
+        self._refusals = {
+            why: Repeated(log, logging.WARNING, why) for why in (TOO_MANY, TOO_MANY_OF_ONE)
+        }
+        self.memory = RequestMemory(self.limits.max_request_memory, self.limits.max_frame_bytes)
 
     def listen(self, host: str, port: int) -> tuple[str, int]:
         """Raises OSError: the port is taken, the host is not ours."""
@@ -56,9 +69,8 @@ class Server:
             sock.close()
             raise
         sock.setblocking(False)
-        self._listening = sock
+        self._acceptor = Acceptor(sock, self._welcome)
         loop = asyncio.get_running_loop()
-        loop.add_reader(sock.fileno(), self._accept)
         self._idle_check = loop.create_task(self._end_the_idle())
         name = sock.getsockname()
         return str(name[0]), int(name[1])
@@ -68,70 +80,91 @@ class Server:
         if self.advertise is not None:
             return self.advertise
         name = sock.getsockname()
-        return str(name[0]), int(name[1])
+        return _as_ipv4(str(name[0])), int(name[1])
 
-    def _accept(self) -> None:
-        assert self._listening is not None
-        for _ in range(ACCEPTS_AT_ONCE):
-            try:
-                sock, peer = self._listening.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError as error:
-                # Out of file descriptors: those who are connected go on; others wait in the queue.
-                event(log, logging.ERROR, "cannot accept", why=error.strerror)
-                return
-            self._welcome(sock, f"{peer[0]}:{peer[1]}")
-
-    def _welcome(self, sock: socket.socket, peer: str) -> None:
-        if len(self.connections) >= self.limits.max_connections:
+    def _welcome(self, sock: socket.socket, address: tuple[str, int]) -> None:
+        host = _as_ipv4(address[0])
+        peer = f"{host}:{address[1]}"
+        if why := self._why_not(host):
             self.stats.refused += 1
-            event(log, logging.WARNING, "too many connections", peer=peer)
+            self._refusals[why].happened(peer=peer)
             sock.close()
             return
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        connection = Connection(sock, peer, self)
+        try:
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            connection = Connection(sock, peer, self)
+        except OSError:
+            sock.close()  # the client has gone
+            return
         self.connections.add(connection)
+        self._per_host[connection.host] += 1
         self.stats.accepted += 1
         connection.start()
 
-    def make_way(self, wanted: int) -> None:
-        """Before someone waits for memory: those who rest give back what they keep."""
-        if self.budget.contended or wanted > self.budget.left:
+    def _why_not(self, host: str) -> str | None:
+        if len(self.connections) >= self.limits.max_connections:
+            return TOO_MANY
+        if self._per_host[host] >= self.limits.max_connections_per_address:
+            return TOO_MANY_OF_ONE
+        return None
+
+    def make_way(self, claim: Claim, wanted: int) -> None:
+        """Before a connection waits for memory: those that rest give back what they keep."""
+        if self.memory.contended or not self.memory.has_room(claim, wanted):
             for connection in self.connections:
                 connection.give_back()
 
     def gone(self, connection: Connection) -> None:
         self.connections.discard(connection)
+        self._per_host[connection.host] -= 1
+        if not self._per_host[connection.host]:
+            del self._per_host[connection.host]
+        if self._acceptor is not None:
+            self._acceptor.go_on()
 
     async def _end_the_idle(self) -> None:
+        """And the slow. More often while others wait for the memory that they hold."""
         loop = asyncio.get_running_loop()
-        every = min(IDLE_CHECK_S, self.limits.idle_timeout_s / 2)
+        limits = self.limits
+        every = min(IDLE_CHECK_S, limits.idle_timeout_s / 2, limits.slow_grace_s / 2)
+        looked_at = loop.time()
         while True:
-            looked_at = loop.time()
-            await asyncio.sleep(every)
+            await asyncio.sleep(min(every, CONTENDED_CHECK_S))
             now = loop.time()
+            if not self.contended and now - looked_at < every:
+                continue
             for connection in list(self.connections):
-                connection.look()
-                quiet = now - connection.last_active
-                if quiet > self.limits.idle_timeout_s and not connection.busy:
-                    event(log, logging.INFO, "idle connection closed", peer=connection.peer)
-                    connection.abort()
-                elif connection.last_active <= looked_at:
-                    connection.give_back()
-                    if self.budget.contended and connection.hoards:
-                        event(log, logging.WARNING, "stalled request closed", peer=connection.peer)
-                        connection.abort()
+                self._look_at(connection, now, looked_at)
+            looked_at = now
+
+    @property
+    def contended(self) -> bool:
+        """Whether a request waits for memory that others hold."""
+        return self.memory.contended or self.broker.answer_memory.contended
+
+    def _look_at(self, connection: Connection, now: float, before: float) -> None:
+        connection.look()
+        quiet = now - connection.last_active
+        if quiet > self.limits.idle_timeout_s and not connection.busy:
+            self._let_go(connection, "idle connection", logging.INFO)
+        elif why := connection.why_let_go(self.contended):
+            self._let_go(connection, why, logging.WARNING)
+        elif connection.last_active <= before:
+            connection.give_back()
+
+    def _let_go(self, connection: Connection, why: str, level: int) -> None:
+        self.stats.let_go[why] += 1
+        event(log, level, f"{why} closed", peer=connection.peer)
+        connection.abort()
 
     async def close(self) -> None:
         """Accept no more, answer what is under way, and let everyone go."""
         self.closing = True
-        loop = asyncio.get_running_loop()
-        if self._listening is not None:
-            loop.remove_reader(self._listening.fileno())
-            self._listening.close()
+        if self._acceptor is not None:
+            self._acceptor.close()
+            self._acceptor = None
         if self._idle_check is not None:
             self._idle_check.cancel()
         for connection in list(self.connections):
@@ -141,3 +174,9 @@ class Server:
             await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
         self.lull.stop()
         await asyncio.wait_for(self.broker.log.drain(), self.limits.shutdown_grace_s)
+
+
+def _as_ipv4(host: str) -> str:
+    """On `--host ::` a client of IPv4 has an IPv6 address that stands for its own. Without IPv6 it
+    could not come back to ours."""
+    return host.removeprefix(IPV4_AS_IPV6) if "." in host else host

@@ -9,10 +9,30 @@ from typing import Any
 CHATTY = ("boto3", "botocore", "urllib3")
 """Libraries that say in many lines what we say in one: the ledger was not available."""
 
+SELDOM_S = 60.0
+
 
 def event(logger: logging.Logger, level: int, name: str, **fields: Any) -> None:
     if logger.isEnabledFor(level):
         logger.log(level, name, extra={"fields": fields})
+
+
+class Repeated:
+    """An event that clients can cause in masses: one line at once, then a count, at most one line
+    a minute."""
+
+    def __init__(self, logger: logging.Logger, level: int, name: str) -> None:
+        self._logger, self._level, self._name = logger, level, name
+        self._times = 0
+        self._next = 0.0
+
+    def happened(self, **fields: Any) -> None:
+        self._times += 1
+        now = time.monotonic()
+        if now >= self._next:
+            told = {} if self._times == 1 else {"times": self._times}
+            event(self._logger, self._level, self._name, **fields, **told)
+            self._times, self._next = 0, now + SELDOM_S
 
 
 class TextFormatter(logging.Formatter):
@@ -45,7 +65,8 @@ def _when(record: logging.LogRecord) -> str:
 
 def _quoted(value: Any) -> str:
     text = str(value)
-    return json.dumps(text, ensure_ascii=False) if not text or set(text) & set(' "=\n') else text
+    is_plain = text and text.isprintable() and not set(text) & set(' "=')
+    return text if is_plain else json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def set_up(level: str, style: str) -> None:

@@ -6,7 +6,10 @@ from typing import Any
 
 from samsa.wire.apis import APIS, ApiKey
 
+from . import http_stats
 from .listener import Server
+from .metrics_http import MetricsServer, Rendered
+from .opening import disks_of
 from .upkeep import figures
 
 
@@ -51,13 +54,35 @@ class Collector:
         yield CounterMetricFamily("samsa_received_bytes", "Bytes from clients.", stats.bytes_in)
         yield CounterMetricFamily("samsa_sent_bytes", "Bytes to clients.", stats.bytes_out)
         yield GaugeMetricFamily(
-            "samsa_request_memory_free_bytes", "Memory for requests.", self._server.budget.left
+            "samsa_request_memory_free_bytes", "Memory for requests.", self._server.memory.left
         )
+        let_go = CounterMetricFamily(
+            "samsa_connections_let_go", "Connections closed by the broker.", labels=["why"]
+        )
+        for why, count in list(stats.let_go.items()):
+            let_go.add_metric([why], count)
+        yield let_go
+        by_http = CounterMetricFamily(
+            "samsa_http_connections_let_go", "HTTP connections closed.", labels=["why"]
+        )
+        for why, count in list(http_stats.let_go.items()):
+            by_http.add_metric([why], count)
+        yield by_http
         requests = CounterMetricFamily("samsa_requests", "Requests.", labels=["api"])
         for key, count in list(stats.requests.items()):
             requests.add_metric([APIS[key].name], count)
         yield requests
+        refusals = self._server.broker.group_refusals
+        yield CounterMetricFamily("samsa_group_refusals", "Groups that were full.", refusals)
+        yield from _disks(self._server)
+        refused = CounterMetricFamily(
+            "samsa_refused", "Requests, or parts of them, over a limit.", labels=["limit"]
+        )
+        for limit, count in self._server.broker.refused.items():
+            refused.add_metric([limit], count)
+        yield refused
         yield from _logs(self._server)
+        yield from _failures(self._server)
         calls = CounterMetricFamily("samsa_store_calls", "Store calls.", labels=["store", "call"])
         counted = {"ledger": stores.ledger.calls, "objects": stores.objects.calls}
         if stores.journal is not None:
@@ -93,17 +118,52 @@ def _logs(server: Server) -> Iterator[Any]:
         yield CounterMetricFamily(f"samsa_log_{name}", what, found[name])
 
 
-def serve_metrics(server: Server, host: str, port: int | None) -> int | None:
-    """The port it listens on, or None if it was not asked for."""
-    if port is None:
-        return None
-    from prometheus_client import CollectorRegistry, start_http_server
+def _disks(server: Server) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    disks = disks_of(server.broker.stores)
+    failing = GaugeMetricFamily(
+        "samsa_disk_failing", "1 while it takes no appends.", labels=["folder", "why"]
+    )
+    refused = CounterMetricFamily(
+        "samsa_disk_failures", "Writes that a disk refused.", labels=["folder"]
+    )
+    for disk in disks:
+        failing.add_metric([disk.folder, disk.trouble or ""], disk.trouble is not None)
+        refused.add_metric([disk.folder], disk.failures)
+    yield failing
+    yield refused
+
+
+def _failures(server: Server) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily
+
+    failures = server.broker.log.janitor.failures
+    for name, what, counts in (
+        ("failures", "Steps of upkeep that failed.", failures.failed),
+        ("put_off", "Steps of upkeep that a store had no answer for.", failures.put_off),
+    ):
+        family = CounterMetricFamily(f"samsa_upkeep_{name}", what, labels=["step"])
+        for kind, count in list(counts.items()):
+            family.add_metric([kind], count)
+        yield family
+
+
+async def serve_metrics(server: Server, host: str, port: int) -> tuple[MetricsServer, int]:
+    """And the port that it listens on. Raises OSError."""
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.exposition import choose_encoder
 
     registry = CollectorRegistry()
     registry.register(Collector(server))
+
+    def render(accepted: str) -> Rendered:
+        encode, kind = choose_encoder(accepted)
+        return kind, encode(registry)
+
+    http = MetricsServer(render)
     try:
-        http, _ = start_http_server(port, host, registry)
+        return http, await http.open(host, port)
     except OSError as error:
         why = "is taken" if error.errno == EADDRINUSE else f"cannot be used: {error.strerror}"
         raise OSError(error.errno, f"metrics port {port} on {host} {why}") from error
-    return int(http.server_port)

@@ -4,6 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from samsa.local.health import Health
+from samsa.local.journal import SqliteJournal
+from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Groups
@@ -16,6 +19,14 @@ from .urls import open_groups, open_journal, open_ledger, open_objects
 class Opened:
     stores: Stores
     groups: Groups
+    is_first: bool = False
+    """Whether no other process on this machine had the ledger open. Nobody knows of others."""
+
+
+def disks_of(stores: Stores) -> list[Health]:
+    """The disks of this machine that appends are written to."""
+    journal = stores.journal
+    return journal.disks if isinstance(journal, SqliteJournal) else []
 
 
 @asynccontextmanager
@@ -40,4 +51,6 @@ async def opened(
         groups = open_groups(ledger_url, ledger, fsync)
         closing.push_async_callback(groups.close)
         clock = SystemClock()
-        yield Opened(Stores(ledger, objects, clock, wakeups, words, limits, journal), groups)
+        stores = Stores(ledger, objects, clock, wakeups, words, limits, journal)
+        is_first = isinstance(ledger, SqliteLedger) and ledger.noted.was_first
+        yield Opened(stores, groups, is_first)

@@ -11,3 +11,5 @@ class Stats:
     accepted: int = 0
     refused: int = 0
     requests: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    let_go: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Connections that were closed, by what was wrong with them."""

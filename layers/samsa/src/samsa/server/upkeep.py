@@ -1,23 +1,28 @@
-"""The server's background work: retention, merging, compaction, and forgetting what was deleted."""
+"""Rounds of upkeep: retention, merging, compaction, and forgetting what was deleted.
+
+A round goes through all partitions, each in steps. A step that fails is logged, counted and tried
+again later (`log/failures.py`); the round goes on.
+"""
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from samsa.handlers.broker import Broker, Rules
 from samsa.handlers.configs import number
 from samsa.handlers.internal import INTERNAL
-from samsa.handlers.offsets import forget_expired, forget_offsets
 from samsa.log import janitor
-from samsa.log.merge import Budget
+from samsa.log.failures import Step
+from samsa.log.merge import Budget, Merged
 from samsa.log.retain import FOR_EVER, Retention
 from samsa.log.runs import Sizes
 from samsa.log.spills import SPILLS
-from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
+from samsa.ports import Partition, Topic, UnknownPartition
 
-from .bites import Bites
 from .compacting import compact
+from .forgetting import forget
 from .logs import event
 
 log = logging.getLogger("samsa.upkeep")
@@ -29,8 +34,10 @@ ROUND_BYTES = 1024 * 1024 * 1024
 ROUND_SWAPS = 20_000
 """For each partition, before it is the next one's turn."""
 REST_S = 0.002
-COUNT_MS, COUNT_FAR_MS = 60_000, 3_600_000
-"""How old the count of what a log is made of may be. In DynamoDB every look has its price."""
+MINUTE_MS = 60_000
+STORE_IS_DOWN = 40
+"""Steps in a row that were put off: the rest of the round is left to the next."""
+T = TypeVar("T")
 
 Told = Callable[[Topic, int, int, int], None]
 """Of a partition that was tended: its topic, its number; how many are done, and of how many."""
@@ -56,67 +63,120 @@ def round_budget(out_of_time: Callable[[], bool] = lambda: False, rest_s: float 
     return Budget(ROUND_BYTES, ROUND_SWAPS, out_of_time, rest_s)
 
 
-async def tend(broker: Broker, budget: Budget | None = None, told: Told | None = None) -> bool:
-    """One round. What is unavailable now is left for the next, and so is what takes too long.
-    Whether it had better follow at once."""
+async def tend(
+    broker: Broker,
+    budget: Budget | None = None,
+    told: Told | None = None,
+    seen: Callable[[Sequence[Topic]], None] | None = None,
+) -> bool:
+    """One round. What fails, is unavailable or takes too long is left for another. Whether one had
+    better follow at once."""
     budget, before = budget or round_budget(), figures(broker)
     topics = [topic for topic in await broker.catalog.all() if topic.name not in INTERNAL]
+    if seen is not None:
+        seen(topics)
     more = await tend_topics(broker, topics, budget, told)
-    await _forget(broker)
+    await forget(broker, budget)
     _tell(broker, before)
     return more
 
 
 async def tend_topics(
-    broker: Broker, topics: list[Topic], budget: Budget, told: Told | None = None
+    broker: Broker, topics: Sequence[Topic], budget: Budget, told: Told | None = None
 ) -> bool:
     """Their partitions in turn, each with a budget of its own, so that none is left out because
-    another has too much to do. Who has no time for all of them goes on with the next."""
+    another has too much to do. A round that ends early leaves the rest to the next."""
     every = [(topic, index) for topic in topics for index in range(topic.partitions)]
-    first = await broker.stores.ledger.cursor(SPILLS, NEXT) % len(every) if every else 0
-    done, more = 0, False
+    left_at = await broker.stores.ledger.cursor(SPILLS, NEXT) if every else 0
+    first = await _first(broker, len(every), left_at)
+    failures, done, more = broker.log.janitor.failures, 0, False
+    failures.put_off_in_a_row = 0
     for topic, index in every[first:] + every[:first]:
-        if budget.out_of_time():
+        if budget.out_of_time() or failures.put_off_in_a_row >= STORE_IS_DOWN:
             break
         more |= await tend_partition(broker, topic, Partition(topic.id, index), replace(budget))
         done += 1
         if told is not None:
             told(topic, index, done, len(every))
         await asyncio.sleep(0)
-    if done < len(every) or first:
-        await broker.stores.ledger.move_cursor(SPILLS, NEXT, (first + done) % len(every))
-    return more and not budget.out_of_time()
+    if done < len(every):
+        await broker.stores.ledger.move_cursor(
+            SPILLS, NEXT, (first + done) % len(every) or len(every)
+        )
+    elif left_at:
+        await broker.stores.ledger.move_cursor(SPILLS, NEXT, 0)
+    return more and done == len(every) and not budget.out_of_time()
+
+
+async def _first(broker: Broker, partitions: int, left_at: int) -> int:
+    """Where a round begins: where the last one was left, or each time elsewhere. So a partition
+    that is the end of every process does not keep the others from their turn."""
+    if not left_at:
+        return broker.stores.clock.now_ms() // MINUTE_MS % max(1, partitions)
+    await broker.stores.ledger.move_cursor(SPILLS, NEXT, left_at % partitions + 1)
+    return left_at % partitions
 
 
 async def tend_partition(
     broker: Broker, topic: Topic, partition: Partition, budget: Budget
 ) -> bool:
-    """Whether something was done, and there is more of it."""
-    retention = rules_of(topic, broker.rules)
-    sizes = sizes_of(topic, retention, broker.stores.limits.segment_bytes)
+    """Whether something was done, and there is more of it. Each step fails by itself."""
+    turn = Turn(broker, topic, partition, budget)
     try:
-        more = await compact(broker, topic, partition, budget.out_of_time)
-        merged = await broker.log.janitor.tend(partition, janitor.Rules(retention, sizes), budget)
+        more = await turn.compact()
+        await turn.retain()
+        merged = await turn.merge()
+        await turn.inspect()
         return more or merged.goes_on
     except UnknownPartition:
         broker.log.janitor.counts.forget(partition)
-    except (Unavailable, Missing) as error:
-        event(log, logging.INFO, "upkeep put off", topic=topic.name, why=error)
     return False
 
 
-async def _forget(broker: Broker) -> None:
-    for topic in await broker.stores.ledger.doomed_topics():
-        await forget_offsets(broker, topic)
-        await broker.log.retainer.bury(topic)
-        for index in range(topic.partitions):
-            broker.log.janitor.counts.forget(Partition(topic.id, index))
-        event(log, logging.INFO, "topic buried", topic=topic.name, id=topic.id)
-    await broker.stores.ledger.forget_producers(broker.stores.clock.now_ms())
-    await broker.log.janitor.sweep_spills()
-    gone = await forget_expired(broker)
-    if gone:
-        event(log, logging.INFO, "empty groups forgotten", groups=gone)
+class Turn:
+    """One partition's turn: steps that end when its time is up, or are cancelled a while later."""
+
+    def __init__(self, broker: Broker, topic: Topic, partition: Partition, budget: Budget) -> None:
+        self._broker = broker
+        self._topic = topic
+        self._partition = partition
+        turn_s = max(0.0, budget.turn_s())
+        self._limit_s = turn_s + budget.slack_s
+        now, out_of_time = asyncio.get_running_loop().time, budget.out_of_time
+        until = now() + turn_s
+        self._budget = replace(budget, out_of_time=lambda: out_of_time() or now() >= until)
+
+    def compact(self) -> Awaitable[bool]:
+        out_of_time = self._budget.out_of_time
+        return self._step(
+            "compaction",
+            lambda: compact(self._broker, self._topic, self._partition, out_of_time),
+            False,
+        )
+
+    def retain(self) -> Awaitable[None]:
+        retain = self._broker.log.janitor.retain
+        return self._step("retention", lambda: retain(self._partition, self._rules()), None)
+
+    def merge(self) -> Awaitable[Merged]:
+        merge = self._broker.log.janitor.merge
+        return self._step(
+            "merge", lambda: merge(self._partition, self._rules(), self._budget), Merged()
+        )
+
+    def inspect(self) -> Awaitable[None]:
+        inspect = self._broker.log.janitor.inspect
+        return self._step("inspection", lambda: inspect(self._partition, self._budget), None)
+
+    def _rules(self) -> janitor.Rules:
+        retention = rules_of(self._topic, self._broker.rules)
+        largest = self._broker.stores.limits.segment_bytes
+        return janitor.Rules(retention, sizes_of(self._topic, retention, largest))
+
+    async def _step(self, kind: str, work: Callable[[], Awaitable[T]], otherwise: T) -> T:
+        step = Step(kind, self._topic.name, self._partition.number)
+        failures = self._broker.log.janitor.failures
+        return await failures.attempt(step, work, otherwise, self._limit_s)
 
 
 def figures(broker: Broker) -> dict[str, int | float]:
@@ -127,12 +187,15 @@ def figures(broker: Broker) -> dict[str, int | float]:
         "objects": total.objects,
         "bytes": total.size,
         "small_ratio": round(total.small / total.objects, 3) if total.objects else 0.0,
-        "oldest_fence_s": round((now - min(counts.opened.values(), default=now)) / 1000, 1),
+        "oldest_fence_s": max(
+            0.0, round((now - min(counts.opened.values(), default=now)) / 1000, 1)
+        ),
         "merged_extents": counts.extents,
         "copied_bytes": counts.copied_bytes,
         "reclaimed_bytes": broker.log.retainer.reclaimed + counts.compacted_bytes,
         "swept_objects": broker.log.sweeper.deleted,
         "orphans": counts.orphans,
+        "failures": broker.log.janitor.failures.failed.total(),
     }
 
 
@@ -140,17 +203,3 @@ def _tell(broker: Broker, before: dict[str, int | float]) -> None:
     after = figures(broker)
     level = logging.INFO if after != before else logging.DEBUG
     event(log, level, "logs tended", **after)
-
-
-async def tend_for_ever(broker: Broker, every_s: float) -> None:
-    broker.log.compactor.run = Bites()
-    broker.log.janitor.count_ms = COUNT_FAR_MS if broker.stores.objects.far else COUNT_MS
-    while True:
-        more = False
-        try:
-            more = await tend(broker)
-        except Unavailable as error:
-            event(log, logging.WARNING, "upkeep put off", why=error)
-        except Exception:
-            log.exception("upkeep failed")
-        await asyncio.sleep(0 if more else every_s)

@@ -4,10 +4,13 @@ sqlite:///path/to/ledger.db                    file:///path/to/objects
 dynamodb://table?region=…&endpoint=…           s3://bucket/prefix?region=…&endpoint=…
 """
 
+import asyncio
 import os
+import sqlite3
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from samsa.local.folder import FolderObjects
+from samsa.local.health import FULL, kind_of, reserve_of
 from samsa.local.journal import SqliteJournal
 from samsa.local.memory import MemoryObjects
 from samsa.local.onlooker import look_on
@@ -22,11 +25,12 @@ class BadUrl(Exception):
 
 
 async def open_ledger(url: str, fsync: bool) -> Ledger:
-    parts, query = _parse(url, "region", "endpoint")
+    parts, query = parse(url, "region", "endpoint")
     if parts.scheme == "sqlite":
         path = _path(parts, "sqlite:///path/to/ledger.db")
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        return SqliteLedger(path, fsync)
+        # In a thread: a process that is alone with it may take a while to let us in.
+        return await asyncio.to_thread(_open_sqlite, path, fsync)
     if parts.scheme == "dynamodb":
         if not parts.netloc:
             raise BadUrl(f"{url!r} names no table; try dynamodb://samsa?region=eu-central-1")
@@ -40,9 +44,20 @@ async def open_ledger(url: str, fsync: bool) -> Ledger:
     raise BadUrl(f"{url!r} is no ledger; there are sqlite:///… and dynamodb://…")
 
 
+def _open_sqlite(path: str, fsync: bool) -> SqliteLedger:
+    try:
+        return SqliteLedger(path, fsync)
+    except sqlite3.Error as error:
+        reserve = reserve_of(path)
+        if kind_of(error) != FULL or not os.path.exists(reserve):
+            raise
+        os.unlink(reserve)  # it is kept for this: notes are written down, and room can be made
+        return SqliteLedger(path, fsync)
+
+
 async def open_ledger_to_read(url: str) -> Ledger:
     """For somebody who only looks, and does not make a broker on the same machine any slower."""
-    parts, _ = _parse(url, "region", "endpoint")
+    parts, _ = parse(url, "region", "endpoint")
     if parts.scheme == "sqlite":
         return await look_on(_path(parts, "sqlite:///path/to/ledger.db"))
     return await open_ledger(url, fsync=False)
@@ -51,7 +66,9 @@ async def open_ledger_to_read(url: str) -> Ledger:
 def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
     """Beside the ledger, which is open already."""
     if isinstance(ledger, SqliteLedger):
-        return SqliteGroups(urlsplit(url).path, fsync, lambda: ledger.noted.alone)
+        groups = SqliteGroups(urlsplit(url).path, fsync, lambda: ledger.noted.alone)
+        groups.health = ledger.health
+        return groups
     from samsa.aws.dynamodb import DynamoLedger
     from samsa.aws.dynamodb_groups import DynamoGroups
 
@@ -60,7 +77,7 @@ def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
 
 
 def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
-    parts, query = _parse(url, "region", "endpoint")
+    parts, query = parse(url, "region", "endpoint")
     if parts.scheme == "file":
         return FolderObjects(_path(parts, "file:///path/to/objects"), fsync)
     if parts.scheme == "memory":
@@ -80,13 +97,16 @@ def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
 def open_journal(ledger: Ledger, objects: Objects, process: str, fsync: bool) -> Journal | None:
     """If both are on this machine, an append is one step."""
     if isinstance(ledger, SqliteLedger) and isinstance(objects, FolderObjects):
-        journal = SqliteJournal(ledger, objects.root, process, fsync)
+        if os.stat(objects.root).st_dev == os.stat(ledger.health.folder).st_dev:
+            objects.health = ledger.health
+        journal = SqliteJournal(ledger, objects.root, process, fsync, objects.health)
         journal.stay_alone()
+        objects.before_delete = ledger.persist
         return journal
     return None
 
 
-def _parse(url: str, *known: str) -> tuple[SplitResult, dict[str, str]]:
+def parse(url: str, *known: str) -> tuple[SplitResult, dict[str, str]]:
     parts = urlsplit(url)
     query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
     unknown = sorted(set(query) - set(known))

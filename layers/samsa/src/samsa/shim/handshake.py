@@ -76,20 +76,27 @@ def explained(url: str, error: Exception, signed: bool) -> ShimError:
         kind = Refused if error.errno == socket.EAI_NONAME else Away
         return kind(f"{url}: there is no such host ({error.strerror})")
     if isinstance(error, TimeoutError):
-        return Away(f"{url} does not answer")
+        return Away(f"{url} does not answer: is the host right, and the network there?")
     if isinstance(error, InvalidHandshake):
         return Away(f"{url} is no WebSocket: {error}")
     number = getattr(error, "errno", None)  # asyncio's own words repeat the address
-    return Away(f"{url}: {os.strerror(number) if number else error}")
+    why = os.strerror(number) if number else error
+    hint = ". Is `samsa local-api` running there?" if isinstance(error, ConnectionError) else ""
+    return Away(f"{url}: {why}{hint}")
 
 
 def _status(url: str, status: int, signed: bool) -> ShimError:
     if status in NOT_ALLOWED:
         if signed:
-            why = "these credentials may not connect, or the URL's stage is wrong"
+            why = (
+                "these credentials may not connect (they need execute-api:Invoke on the stack's "
+                "output ConnectResource), or the URL's stage is wrong"
+            )
         else:
             why = "it wants a signature: try without --no-sign"
         return Refused(f"{url} answers {status}: {why}")
     if 400 <= status < 500 and status != TOO_MANY:
         return Refused(f"{url} answers {status}: there is no Samsa cluster (host/stage wrong?)")
-    return Away(f"{url} answers {status}")
+    if status >= 500:
+        return Away(f"{url} answers {status}: the gateway function fails; its log says why")
+    return Away(f"{url} answers {status}: too many connections at once")

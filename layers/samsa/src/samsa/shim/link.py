@@ -26,7 +26,7 @@ from samsa.envelope import (
     parts,
 )
 from samsa.server.logs import event
-from samsa.shim.errors import Away, FateUnknown, NothingDone
+from samsa.shim.errors import Away, FateUnknown, HangUp, NothingDone
 from samsa.shim.handshake import Door
 from samsa.shim.settings import Times
 
@@ -69,8 +69,7 @@ class Link:
     async def ask(self, question: Any, *kinds: type) -> Any:
         """The answer, which is of one of these kinds.
 
-        Raises Refused, NothingDone or FateUnknown. While the cluster is away it tries again, for
-        as long as it is not cancelled.
+        Raises Refused, NothingDone or FateUnknown; and HangUp if the cluster stays away.
         """
         text = encode(question)
         await self._ready()
@@ -104,11 +103,14 @@ class Link:
         if self.is_open and self._loop.time() - self._opened_at < self._times.life:
             return
         await self.close()
+        ends = self._loop.time() + self._times.away
         for delay in self._delays():
             try:
                 self._opened(await self._door.open(self._greeting))
                 return
             except Away as error:
+                if self._loop.time() + delay > ends:
+                    raise HangUp(f"cluster away: {error}") from error
                 event(log, logging.WARNING, "cluster away", why=error, again_in=f"{delay:.1f}s")
             await asyncio.sleep(delay)
 
@@ -149,6 +151,7 @@ class Link:
             event(log, logging.ERROR, "bad message", why=error)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(FateUnknown(why))
+            self._answer.exception()  # its caller may have been timed out at the same time
         event(log, logging.DEBUG, "connection lost", why=why)
         self._lost()
         await opened.close()

@@ -12,6 +12,11 @@ class Times:
     open_within: float = 10.0
     answer_within: float = 30.0
     """The function has 29 s."""
+    away: float = 10.0
+    """How long a client waits while the cluster cannot be reached; then its connection is closed.
+    Kafka clients come again by themselves, and say in their own log that they cannot connect."""
+    failing: float = 30.0
+    """How long a request that fails is sent again; then the connection is closed, too."""
     first_delay: float = 0.2
     longest_delay: float = 10.0
     client_idle: float = 600.0

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from samsa.shim.errors import Refused
 
-REGION_IN_HOST = re.compile(r"\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$")
+REGION_IN_HOST = re.compile(r"\.execute-api\.([a-z0-9-]+)\.[a-z0-9.-]+$")
 SERVICE = "execute-api"
 NO_BOTOCORE = "signing needs botocore: pip install 'samsa-broker[aws]', or --no-sign"
 NO_CREDENTIALS = (

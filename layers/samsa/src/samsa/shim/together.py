@@ -11,12 +11,9 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice, takewhile
 from typing import TypeAlias
 
-from samsa.envelope import LARGEST_INLINE, joined
+from samsa.envelope import LARGEST_INLINE, MOST_TOGETHER, joined
 from samsa.wire.apis import ApiKey
 
-MOST = 5
-"""Batches of an idempotent producer that the log knows again, if all of them have to be repeated;
-and so what such a client has in flight."""
 LARGEST_UPLOAD = 4 * 1024 * 1024
 """Unless a single request is larger. It fits into one slot, and its bytes are on their way while
 those before are answered: much more would wait for itself."""
@@ -29,7 +26,7 @@ Group: TypeAlias = tuple[bytes, ...]
 
 def company(waiting: Iterable[bytes]) -> Group:
     """The first request, and those behind it that go along; none if there is none."""
-    here = list(islice(waiting, MOST))
+    here = list(islice(waiting, MOST_TOGETHER))
     produces = list(takewhile(_is_produce, here)) or here[:1]
     sizes = list(accumulate(SIZE + len(frame) for frame in produces))
     inline = bool(sizes) and sizes[0] <= LARGEST_INLINE

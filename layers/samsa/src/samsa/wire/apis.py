@@ -30,16 +30,21 @@ class ApiKey(IntEnum):
     SYNC_GROUP = 14
     DESCRIBE_GROUPS = 15
     LIST_GROUPS = 16
+    SASL_HANDSHAKE = 17
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
     DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    DESCRIBE_ACLS = 29
+    CREATE_ACLS = 30
+    DELETE_ACLS = 31
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
     ALTER_REPLICA_LOG_DIRS = 34
     DESCRIBE_LOG_DIRS = 35
+    SASL_AUTHENTICATE = 36
     CREATE_PARTITIONS = 37
     DELETE_GROUPS = 42
     ELECT_LEADERS = 43
@@ -47,9 +52,13 @@ class ApiKey(IntEnum):
     ALTER_PARTITION_REASSIGNMENTS = 45
     LIST_PARTITION_REASSIGNMENTS = 46
     OFFSET_DELETE = 47
+    DESCRIBE_CLIENT_QUOTAS = 48
+    DESCRIBE_USER_SCRAM_CREDENTIALS = 50
     DESCRIBE_QUORUM = 55
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
+    DESCRIBE_TRANSACTIONS = 65
+    LIST_TRANSACTIONS = 66
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
     LIST_CONFIG_RESOURCES = 74
@@ -59,10 +68,10 @@ class ApiKey(IntEnum):
 class Api:
     """One API: its key, Kafka's name for it, our versions and its two messages."""
 
-    def __init__(self, key: ApiKey, *, newest: int) -> None:
+    def __init__(self, key: ApiKey, *, newest: int, oldest: int = 0) -> None:
         self.key = key
         self.name = key.name.title().replace("_", "")
-        self.versions = range(newest + 1)
+        self.versions = range(oldest, newest + 1)
 
     @cached_property
     def _tables(self) -> ModuleType:
@@ -98,16 +107,21 @@ APIS: dict[int, Api] = {
         Api(ApiKey.SYNC_GROUP, newest=5),
         Api(ApiKey.DESCRIBE_GROUPS, newest=6),
         Api(ApiKey.LIST_GROUPS, newest=5),
+        Api(ApiKey.SASL_HANDSHAKE, newest=1),
         Api(ApiKey.API_VERSIONS, newest=4),
         Api(ApiKey.CREATE_TOPICS, newest=7),
         Api(ApiKey.DELETE_TOPICS, newest=6),
         Api(ApiKey.DELETE_RECORDS, newest=2),
-        Api(ApiKey.INIT_PRODUCER_ID, newest=6),
+        Api(ApiKey.INIT_PRODUCER_ID, newest=5),
         Api(ApiKey.OFFSET_FOR_LEADER_EPOCH, newest=4),
+        Api(ApiKey.DESCRIBE_ACLS, oldest=1, newest=3),
+        Api(ApiKey.CREATE_ACLS, oldest=1, newest=3),
+        Api(ApiKey.DELETE_ACLS, oldest=1, newest=3),
         Api(ApiKey.DESCRIBE_CONFIGS, newest=4),
         Api(ApiKey.ALTER_CONFIGS, newest=2),
         Api(ApiKey.ALTER_REPLICA_LOG_DIRS, newest=2),
         Api(ApiKey.DESCRIBE_LOG_DIRS, newest=5),
+        Api(ApiKey.SASL_AUTHENTICATE, newest=2),
         Api(ApiKey.CREATE_PARTITIONS, newest=3),
         Api(ApiKey.DELETE_GROUPS, newest=2),
         Api(ApiKey.ELECT_LEADERS, newest=2),
@@ -115,9 +129,13 @@ APIS: dict[int, Api] = {
         Api(ApiKey.ALTER_PARTITION_REASSIGNMENTS, newest=1),
         Api(ApiKey.LIST_PARTITION_REASSIGNMENTS, newest=0),
         Api(ApiKey.OFFSET_DELETE, newest=0),
+        Api(ApiKey.DESCRIBE_CLIENT_QUOTAS, newest=1),
+        Api(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, newest=0),
         Api(ApiKey.DESCRIBE_QUORUM, newest=2),
         Api(ApiKey.DESCRIBE_CLUSTER, newest=2),
         Api(ApiKey.DESCRIBE_PRODUCERS, newest=0),
+        Api(ApiKey.DESCRIBE_TRANSACTIONS, newest=0),
+        Api(ApiKey.LIST_TRANSACTIONS, newest=2),
         Api(ApiKey.CONSUMER_GROUP_HEARTBEAT, newest=1),
         Api(ApiKey.CONSUMER_GROUP_DESCRIBE, newest=1),
         Api(ApiKey.LIST_CONFIG_RESOURCES, newest=1),

@@ -4,6 +4,9 @@ Everything is inlined in one function. Adjacent fixed-size values are read by on
 and so is the length that follows them: a classic length is fixed-size anyway, and of a varint the
 first byte is, which is nearly always all of it. What `struct` and indexing refuse at the end of
 the input (struct.error, IndexError) becomes a DecodeError in `Message.decode`.
+
+Elements of all arrays and tagged fields are counted together, each array before it is made: `left`
+is how many more may come.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from struct import unpack_from
 from typing import Any
 
-from samsa.wire.errors import DecodeError
+from samsa.wire.errors import DecodeError, TooManyElements
 from samsa.wire.rows import default_source
 from samsa.wire.runtime import long_varint, skip_tags, tag_header, to_uuid
 from samsa.wire.schema import Field, Message, Struct
@@ -23,6 +26,7 @@ from samsa.wire.types import STRING, UUID, Fixed, Primitive
 
 _RUNTIME = {
     "DecodeError": DecodeError,
+    "TooManyElements": TooManyElements,
     "long_varint": long_varint,
     "new": object.__new__,
     "skip_tags": skip_tags,
@@ -32,13 +36,14 @@ _RUNTIME = {
 }
 
 
-def compile_decoder(message: Message, version: int) -> Callable[[memoryview], tuple[Any, int]]:
-    """The function gives the row, and where it ends."""
+def compile_decoder(message: Message, version: int) -> Callable[[memoryview, int], tuple[Any, int]]:
+    """The function takes the bytes and the most elements; it gives the row, and where it ends."""
     writer = _Writer(message, version)
     writer.struct(message, "root")
     writer.flush()
     writer.source.emit("return root, at")
-    decoder: Callable[[memoryview], tuple[Any, int]] = writer.source.function("data", writer.label)
+    decoder: Callable[[memoryview, int], tuple[Any, int]]
+    decoder = writer.source.function("data, left", writer.label)
     return decoder
 
 
@@ -111,6 +116,7 @@ class _Writer:
         with self.unless_null(n if nullable else "", target):
             room = f"0 <= {n} * {smallest(type_, self.version, self.flexible)} <= end - at"
             self.refuse_unless(room, f"{self.where} is null or longer than the input")
+            self.count(n)
             if isinstance(type_, Fixed) and type_ is not UUID:
                 numbers = f'unpack_from(f">{{{n}}}{type_.code}", data, at)'
                 self.source.emit(f"{target} = list({numbers})", f"at += {n} * {type_.size}")
@@ -133,9 +139,10 @@ class _Writer:
         self.run.append(("B", n))
         self.flush()
         if not tagged:
-            self.source.emit(f"if {n}: at = skip_tags(data, at, {n})")
+            self.source.emit(f"if {n}: at, left = skip_tags(data, at, {n}, left)")
             return
         self.source.emit(f"if {n} > 127: {n}, at = long_varint(data, at, {n})")
+        self.count(n)
         with self.source.block(f"for _ in range({n}):"):
             self.known_tags(tagged, row)
 
@@ -175,6 +182,10 @@ class _Writer:
             self.source.emit(f"{targets}= {unpack}(data, at)", f"at += {packer(codes).size}")
         self.source.emit(*self.after_run)
         self.run, self.after_run = [], []
+
+    def count(self, n: str) -> None:
+        text = f"{self.label}: too many elements, in {self.where}"
+        self.source.emit(f"left -= {n}", f"if left < 0: raise TooManyElements({text!r})")
 
     def refuse_unless(self, condition: str, problem: str) -> None:
         text = f"{self.label}: {problem}"

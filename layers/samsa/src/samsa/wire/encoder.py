@@ -4,6 +4,7 @@ The mirror of the decoder: one function, runs of fixed-size values packed by one
 known before it is written joins the run: a classic length always, a varint when it fits one byte,
 so such a run is written in two ways and the length picks one. `out` collects bytes until records
 come: those become segments of their own, by reference, and a new `out` starts behind them.
+Elements are counted as in the decoder, so that a long answer can be encoded elsewhere.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from struct import pack
 from typing import Any
 
+from samsa.wire.errors import LongAnswer
 from samsa.wire.rows import frozen_default
 from samsa.wire.runtime import records_pieces, tag_section, varint_bytes
 from samsa.wire.schema import Field, Message, Segment, Struct
@@ -19,6 +21,7 @@ from samsa.wire.source import Source
 from samsa.wire.types import RECORDS, STRING, UUID, Fixed, Primitive
 
 _RUNTIME = {
+    "LongAnswer": LongAnswer,
     "pack": pack,
     "records_pieces": records_pieces,
     "tag_section": tag_section,
@@ -27,14 +30,15 @@ _RUNTIME = {
 _ZERO = "x"
 
 
-def compile_encoder(message: Message, version: int) -> Callable[[Any], list[Segment]]:
+def compile_encoder(message: Message, version: int) -> Callable[[Any, int], list[Segment]]:
+    """The function takes the row and the most elements."""
     writer = _Writer(message, version)
     writer.source.emit("segments = []", "out = bytearray()")
     writer.struct(message, "root")
     writer.flush()
     writer.source.emit("if out: segments.append(out)", "return segments")
     label = f"{message.name} v{version} encoder"
-    encoder: Callable[[Any], list[Segment]] = writer.source.function("root", label)
+    encoder: Callable[[Any, int], list[Segment]] = writer.source.function("root, left", label)
     return encoder
 
 
@@ -110,6 +114,7 @@ class _Writer:
         items, n = self.source.fresh("items"), self.source.fresh("n")
         length = f"-1 if {items} is None else len({items})" if nullable else f"len({items})"
         self.source.emit(f"{items} = {value}", f"{n} = {length}")
+        self.source.emit(f"left -= {n}", "if left < 0: raise LongAnswer")
         self.length("i", n)
         if isinstance(type_, Fixed) and type_ is not UUID:
             numbers = f'pack(f">{{{n}}}{type_.code}", *{items})'

@@ -9,6 +9,14 @@ class DecodeError(Exception):
     """These bytes are not the message they claim to be."""
 
 
+class TooManyElements(DecodeError):
+    """Its arrays and tagged fields have more entries than the reader takes."""
+
+
+class LongAnswer(Exception):
+    """A row has more elements than its writer wants to encode in one go."""
+
+
 class UnknownApi(DecodeError):
     """The frame asks for an API that is not in the table."""
 

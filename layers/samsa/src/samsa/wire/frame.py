@@ -32,6 +32,8 @@ _CORRELATION_ID = Packer(">i")
 _CLASSIC_RESPONSE = Packer(">ii")
 _FLEXIBLE_RESPONSE = Packer(">iix")
 _NO_TAGS = b"\0"
+MAX_HEADER_TAGS = 100
+"""Kafka's own header has none so far."""
 
 
 class Request(NamedTuple):
@@ -69,7 +71,7 @@ def _client_id(frame: memoryview, length: int) -> tuple[str | None, int]:
 
 def _after_tags(frame: memoryview, at: int) -> int:
     count = frame[at]
-    return skip_tags(frame, at + 1, count) if count else at + 1
+    return skip_tags(frame, at + 1, count, MAX_HEADER_TAGS)[0] if count else at + 1
 
 
 def response_frame(

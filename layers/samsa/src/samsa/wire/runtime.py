@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from samsa.wire.errors import DecodeError
+from samsa.wire.errors import DecodeError, TooManyElements
 
 MAX_VARINT_BYTES = 5
 
@@ -59,13 +59,18 @@ def tag_header(data: memoryview, position: int) -> tuple[int, int, int]:
     return tag, position, end
 
 
-def skip_tags(data: memoryview, position: int, count: int) -> int:
-    """Step over a section of tagged fields of which only the first byte was read."""
+def skip_tags(data: memoryview, position: int, count: int, most: int) -> tuple[int, int]:
+    """Step over a section of tagged fields of which only the first byte was read.
+
+    The position after it, and what is left of `most`: each field counts as an element.
+    """
     if count > 0x7F:
         count, position = long_varint(data, position, count)
+    if count > most:
+        raise TooManyElements(f"{count} tagged fields")
     for _ in range(count):
         _, _, position = tag_header(data, position)
-    return position
+    return position, most - count
 
 
 def tag_section(tags: list[tuple[int, bytearray]]) -> bytes:

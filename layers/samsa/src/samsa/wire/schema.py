@@ -39,6 +39,7 @@ __all__ = [
 Segment: TypeAlias = Any
 """A run of bytes, or whatever stands for one and has a `len()`: the writer knows how to send it."""
 
+ANY_NUMBER: Final = 2**63
 _TYPE_DEFAULT: Final = object()
 _MALFORMED: Final = (packing.error, IndexError, UnicodeDecodeError)
 
@@ -122,35 +123,39 @@ class Message(Struct):
     def __init__(self, name: str, *fields: Field, flexible_since: int) -> None:
         super().__init__(name, *fields)
         self.flexible_since = flexible_since
-        self._decoders: dict[int, Callable[[memoryview], tuple[Any, int]]] = {}
-        self._encoders: dict[int, Callable[[Any], list[Segment]]] = {}
+        self._decoders: dict[int, Callable[[memoryview, int], tuple[Any, int]]] = {}
+        self._encoders: dict[int, Callable[[Any, int], list[Segment]]] = {}
 
     def flexible(self, version: int) -> bool:
         return version >= self.flexible_since
 
-    def decode(self, version: int, body: memoryview, exact: bool = True) -> Any:
-        """`exact=False` ignores bytes that are left over, as Kafka's broker does."""
+    def decode(
+        self, version: int, body: memoryview, exact: bool = True, most: int = ANY_NUMBER
+    ) -> Any:
+        """`exact=False` ignores bytes that are left over, as Kafka's broker does. More elements
+        than `most`, of all arrays together, are TooManyElements before they are made."""
         decoder = self._decoders.get(version) or self._compile_decoder(version)
         try:
-            row, end = decoder(body)
+            row, end = decoder(body, most)
         except _MALFORMED as problem:
             raise DecodeError(f"{self.name} v{version}: {problem}") from problem
         if exact and end != len(body):
             raise DecodeError(f"{self.name} v{version}: bytes are left over")
         return row
 
-    def encode(self, version: int, row: Any) -> list[Segment]:
-        return (self._encoders.get(version) or self._compile_encoder(version))(row)
+    def encode(self, version: int, row: Any, most: int = ANY_NUMBER) -> list[Segment]:
+        """Raises LongAnswer where the row's arrays hold more elements than `most`."""
+        return (self._encoders.get(version) or self._compile_encoder(version))(row, most)
 
     def encode_bytes(self, version: int, row: Any) -> bytes:
         return b"".join(self.encode(version, row))
 
-    def _compile_decoder(self, version: int) -> Callable[[memoryview], tuple[Any, int]]:
+    def _compile_decoder(self, version: int) -> Callable[[memoryview, int], tuple[Any, int]]:
         from samsa.wire.decoder import compile_decoder
 
         return self._decoders.setdefault(version, compile_decoder(self, version))
 
-    def _compile_encoder(self, version: int) -> Callable[[Any], list[Segment]]:
+    def _compile_encoder(self, version: int) -> Callable[[Any, int], list[Segment]]:
         from samsa.wire.encoder import compile_encoder
 
         return self._encoders.setdefault(version, compile_encoder(self, version))

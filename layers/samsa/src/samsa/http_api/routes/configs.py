@@ -12,6 +12,7 @@ from samsa.handlers.k44_incremental_alter_configs import Operation
 from samsa.handlers.resources import ResourceType, Source
 from samsa.handlers.topic_configs import TOPIC_CONFIGS
 from samsa.http_api.asking import Asked, Kafka, check
+from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
 from samsa.http_api.given import Given, TopicName, examples
 from samsa.wire.apis import ApiKey
@@ -19,7 +20,7 @@ from samsa.wire.messages import describe_configs, incremental_alter_configs
 
 from .topics import ConfigValue, told
 
-router = APIRouter(tags=["configs"])
+router = APIRouter(tags=["configs"], route_class=route_with(MOST_VALUES))
 
 
 class Config(BaseModel):
@@ -54,7 +55,7 @@ async def topic_configs(topic: TopicName, kafka: Asked) -> Configs:
 @router.patch(
     "/topics/{topic}/configs",
     summary="Change a topic's configs",
-    responses=refusals(400, 404, 413),
+    responses=refusals(400, 404, 413, 415),
 )
 async def alter_topic_configs(topic: TopicName, changes: Changes, kafka: Asked) -> Configs:
     """All of the changes or none. Every process of the cluster honours them within a second."""

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from samsa.http_api.asking import Asked, Kafka, check
+from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
 from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, GroupId, examples
 from samsa.http_api.lag import EARLIEST, LATEST, committed, offsets_at
@@ -15,7 +16,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.group_offsets import LAST_BY_NAME, Where, commit_request
 from samsa.wire.messages import offset_delete
 
-router = APIRouter(tags=["groups"])
+router = APIRouter(tags=["groups"], route_class=route_with(MOST_VALUES))
 Number: TypeAlias = Annotated[int, Field(ge=0, le=INT32_MAX)]
 
 
@@ -72,7 +73,7 @@ class Resets(BaseModel):
 @router.post(
     "/groups/{group}/offsets",
     summary="Reset offsets",
-    responses=refusals(400, 404, 409, 413),
+    responses=refusals(400, 404, 409, 413, 415),
 )
 async def reset_offsets(group: GroupId, reset: Reset, kafka: Asked) -> Resets:
     """Set the offsets from which a group goes on, as `samsa groups reset-offsets` does. The group

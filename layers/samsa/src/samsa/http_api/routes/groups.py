@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from samsa.groups.embedded import Malformed, read_assignment
@@ -10,6 +10,7 @@ from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.described import refusals
 from samsa.http_api.given import GroupId
 from samsa.http_api.lag import committed, ends_of
+from samsa.http_api.listing import listed
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.group_offsets import Where
@@ -63,27 +64,35 @@ class DescribedGroup(ListedGroup):
     lag: int = Field(description="Of all partitions", examples=[2])
 
 
-@router.get("/groups", summary="List groups", responses=refusals())
-async def list_all(kafka: Asked) -> Groups:
+@router.get("/groups", summary="List groups", response_model=Groups, responses=refusals())
+async def list_all(kafka: Asked) -> Response:
     """Every group that has members or offsets."""
     answer = await kafka.ask(ApiKey.LIST_GROUPS, list_groups.REQUEST())
     check(answer.error_code, None, "groups")
-    found = [
-        ListedGroup(group=each.group_id, state=each.group_state, type=each.group_type)
-        for each in answer.groups
-    ]
-    return Groups(groups=sorted(found, key=lambda each: each.group))
+    found = sorted(answer.groups, key=lambda each: str(each.group_id))
+    rows = (
+        {"group": each.group_id, "state": each.group_state, "type": each.group_type}
+        for each in found
+    )
+    return await listed("groups", rows, kafka.broker.work)
 
 
-@router.get("/groups/{group}", summary="Describe a group", responses=refusals(404))
-async def describe_group(group: GroupId, kafka: Asked) -> DescribedGroup:
+@router.get(
+    "/groups/{group}",
+    summary="Describe a group",
+    response_model=DescribedGroup,
+    responses=refusals(404),
+)
+async def describe_group(group: GroupId, kafka: Asked) -> Response:
     """Its members, what they read, and the lag of each partition."""
-    listed, members = await _seen(group, kafka)
+    seen, members = await _seen(group, kafka)
     positions = await _positions(group, members, kafka)
-    return DescribedGroup(
-        **listed.model_dump(),
-        members=members,
-        positions=positions,
+    return await listed(
+        "positions",
+        (each.model_dump() for each in positions),
+        kafka.broker.work,
+        **seen.model_dump(),
+        members=[each.model_dump() for each in members],
         lag=sum(each.lag or 0 for each in positions),
     )
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from samsa.http_api.asking import Asked, Kafka, check
+from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
 from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, PartitionNumber, TopicName, examples
 from samsa.ports import Partition
@@ -15,7 +16,7 @@ from samsa.wire.messages import create_partitions, delete_records
 
 from .topics import ListedTopic
 
-router = APIRouter(tags=["partitions"])
+router = APIRouter(tags=["partitions"], route_class=route_with(MOST_VALUES))
 AT_ONCE = 16
 UP_TO_THE_END = -1
 
@@ -81,7 +82,7 @@ async def describe_partition(
 
 
 @router.post(
-    "/topics/{topic}/partitions", summary="Add partitions", responses=refusals(400, 404, 413)
+    "/topics/{topic}/partitions", summary="Add partitions", responses=refusals(400, 404, 413, 415)
 )
 async def add_partitions(topic: TopicName, wider: Wider, kafka: Asked) -> ListedTopic:
     """There can be more of them, never fewer. A key may go to another partition from then on."""

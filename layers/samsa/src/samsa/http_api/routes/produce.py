@@ -1,23 +1,29 @@
 """Writing records: many as JSON, or one as it is."""
 
+import json
 from base64 import b64decode
-from typing import Annotated
+from collections.abc import Generator
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field, SkipValidation, ValidationError
 
 from samsa.handlers.configs import Refused
 from samsa.http_api.asking import Asked
+from samsa.http_api.bodies import route_with
 from samsa.http_api.content import BASE64, Content, encoded
 from samsa.http_api.described import refusals
 from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, TopicName, examples
 from samsa.http_api.problems import Failed, Problem, of_kafka
 from samsa.http_api.writing import Draft, Place, write
 
-router = APIRouter(tags=["records"])
+router = APIRouter(tags=["records"], route_class=route_with())
 BINARY = "application/octet-stream"
 MOST_RECORDS = 10_000
-SOME_FAILED = 207
+CREATED, SOME_FAILED = 201, 207
+MOST_ERRORS = 20
+"""That one answer tells."""
 HEADER = r"^[^:]+:[\s\S]*$"
 
 
@@ -52,7 +58,10 @@ class NewRecords(Given):
         {"records": [{"key": "customer-7", "value": {"json": {"total": 12}}}]},
         {"records": [{"value": "hello"}, {"value": {"base64": "AAEC"}, "partition": 0}]},
     )
-    records: list[NewRecord] = Field(min_length=1, max_length=MOST_RECORDS)
+    # Checked one by one, off the event loop: see `_drafts`.
+    records: Annotated[list[NewRecord], SkipValidation] = Field(
+        json_schema_extra={"minItems": 1, "maxItems": MOST_RECORDS}
+    )
 
 
 class Written(BaseModel):
@@ -68,26 +77,26 @@ class AllWritten(BaseModel):
 
 @router.post(
     "/topics/{topic}/records",
-    status_code=201,
+    status_code=CREATED,
+    response_model=AllWritten,
     summary="Write records",
     responses={
-        **refusals(400, 404, 413),
+        **refusals(400, 404, 413, 415),
         SOME_FAILED: {
             "model": AllWritten,
             "description": "Some partitions took their records and some did not.",
         },
     },
 )
-async def write_records(
-    topic: TopicName, new: NewRecords, kafka: Asked, response: Response
-) -> AllWritten:
+async def write_records(topic: TopicName, new: NewRecords, kafka: Asked) -> Response:
     """They are stored when the answer comes. What goes to one partition is stored together, or not
     at all. The topic is made if there is none and the broker makes topics by itself."""
+    drafts = await kafka.broker.work.in_slices(_drafts(new.records))
     found = await kafka.topic(topic, create=True)
-    places = await write(found, [each.draft() for each in new.records], kafka)
-    if _refused(places):
-        response.status_code = SOME_FAILED
-    return AllWritten(topic=topic, records=[_written(place) for place in places])
+    places = await write(found, drafts, kafka)
+    status = SOME_FAILED if _refused(places) else CREATED
+    told = await kafka.broker.work.in_slices(_told(topic, places))
+    return Response(told, status, media_type="application/json")
 
 
 @router.post(
@@ -131,6 +140,38 @@ async def write_binary(
     places = await write(found, [draft], kafka)
     _refused(places)
     return _written(places[0])
+
+
+def _drafts(given: Any) -> Generator[None, None, list[Draft]]:
+    """Raises RequestValidationError."""
+    if not isinstance(given, list) or not 1 <= len(given) <= MOST_RECORDS:
+        problem = f"Input should be a list of 1 to {MOST_RECORDS} records"
+        raise RequestValidationError([{"loc": ("body", "records"), "msg": problem}])
+    drafts: list[Draft] = []
+    wrong: list[Any] = []
+    for number, each in enumerate(given):
+        try:
+            drafts.append(NewRecord.model_validate(each).draft())
+        except ValidationError as error:
+            wrong += _located(error, ("body", "records", number))
+        if len(wrong) >= MOST_ERRORS:
+            break
+        yield
+    if wrong:
+        raise RequestValidationError(wrong[:MOST_ERRORS])
+    return drafts
+
+
+def _located(error: ValidationError, where: tuple[str | int, ...]) -> list[Any]:
+    return [{**each, "loc": (*where, *each["loc"])} for each in error.errors()]
+
+
+def _told(topic: str, places: list[Place]) -> Generator[None, None, bytes]:
+    records: list[Any] = []
+    for place in places:
+        records.append(_written(place).model_dump(mode="json"))
+        yield
+    return json.dumps({"topic": topic, "records": records}, separators=(",", ":")).encode()
 
 
 def _refused(places: list[Place]) -> bool:

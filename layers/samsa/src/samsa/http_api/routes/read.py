@@ -1,7 +1,7 @@
 """Reading records: from an offset or a time on, or a single one, as JSON or as it is."""
 
-import asyncio
 import json
+from collections.abc import Generator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -87,7 +87,7 @@ async def read_records(
     text, or else as base64."""
     first = await _first(topic, partition, (offset, timestamp, last), kafka)
     found = await read(topic, partition, Span(first, limit, max_bytes, wait_ms), kafka)
-    told = await asyncio.to_thread(_told, topic, partition, found, encoding)
+    told = await kafka.broker.work.in_slices(_told(topic, partition, found, encoding))
     return Response(told, media_type="application/json")
 
 
@@ -100,7 +100,8 @@ async def read_record(
     encoding: As = Encoding.AUTO,
 ) -> Response:
     record = await _one(topic, partition, offset, kafka)
-    return Response(_dumped(_shown(record, encoding)), media_type="application/json")
+    told = await kafka.broker.work.in_thread(lambda: _dumped(_shown(record, encoding)))
+    return Response(told, media_type="application/json")
 
 
 @router.get(
@@ -167,7 +168,13 @@ async def _one(topic: str, partition: int, offset: int, kafka: Kafka) -> Record:
     return found.records[0]
 
 
-def _told(topic: str, partition: int, found: Found, encoding: Encoding) -> bytes:
+def _told(
+    topic: str, partition: int, found: Found, encoding: Encoding
+) -> Generator[None, None, bytes]:
+    records: list[Any] = []
+    for record in found.records:
+        records.append(_shown(record, encoding))
+        yield
     return _dumped(
         {
             "topic": topic,
@@ -175,7 +182,7 @@ def _told(topic: str, partition: int, found: Found, encoding: Encoding) -> bytes
             "start": found.start,
             "end": found.end,
             "next_offset": found.next_offset,
-            "records": [_shown(record, encoding) for record in found.records],
+            "records": records,
         }
     )
 

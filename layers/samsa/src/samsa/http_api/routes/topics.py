@@ -7,13 +7,15 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from samsa.http_api.asking import Asked, check
+from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
 from samsa.http_api.given import INT32_MAX, NAME_SCHEMA, Given, TopicName, examples
+from samsa.http_api.listing import listed
 from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
-from samsa.wire.messages import create_topics, delete_topics, metadata
+from samsa.wire.messages import create_topics, delete_topics
 
-router = APIRouter(tags=["topics"])
+router = APIRouter(tags=["topics"], route_class=route_with(MOST_VALUES))
 BROKERS_DEFAULT = -1
 ConfigValue = str | int | bool
 
@@ -49,15 +51,14 @@ class DescribedTopic(ListedTopic):
     )
 
 
-@router.get("/topics", summary="List topics", responses=refusals())
-async def list_topics(kafka: Asked) -> Topics:
+@router.get("/topics", summary="List topics", response_model=Topics, responses=refusals())
+async def list_topics(kafka: Asked) -> Response:
     """Every topic, by name."""
-    answer = await kafka.ask(ApiKey.METADATA, metadata.REQUEST(topics=None))
-    found = [
-        ListedTopic(name=each.name, id=each.topic_id, partitions=len(each.partitions))
-        for each in answer.topics
-    ]
-    return Topics(topics=sorted(found, key=lambda topic: topic.name))
+    found = sorted(await kafka.broker.catalog.all(), key=lambda topic: topic.name)
+    rows = (
+        {"name": each.name, "id": str(each.id), "partitions": each.partitions} for each in found
+    )
+    return await listed("topics", rows, kafka.broker.work)
 
 
 @router.post(
@@ -65,7 +66,7 @@ async def list_topics(kafka: Asked) -> Topics:
     status_code=201,
     summary="Make a topic",
     responses={
-        **refusals(400, 409, 413),
+        **refusals(400, 409, 413, 415),
         200: {"model": ListedTopic, "description": "It could be made (`validate_only`)."},
     },
 )

@@ -1,8 +1,10 @@
-"""InitProducerId (key 22), versions 0-6."""
+"""InitProducerId (key 22), versions 0-5.
+
+Version 6 (two-phase commit, KIP-939) is unstable in Kafka 4.3, and Kafka does not offer it."""
 
 from __future__ import annotations
 
-from samsa.wire.schema import BOOLEAN, INT16, INT32, INT64, STRING, Field, Message
+from samsa.wire.schema import INT16, INT32, INT64, STRING, Field, Message
 
 REQUEST = Message(
     "InitProducerIdRequest",
@@ -10,8 +12,6 @@ REQUEST = Message(
     Field("transaction_timeout_ms", INT32),
     Field("producer_id", INT64, since=3, default=-1),
     Field("producer_epoch", INT16, since=3, default=-1),
-    Field("enable2_pc", BOOLEAN, since=6),
-    Field("keep_prepared_txn", BOOLEAN, since=6),
     flexible_since=2,
 )
 
@@ -21,7 +21,5 @@ RESPONSE = Message(
     Field("error_code", INT16),
     Field("producer_id", INT64, default=-1),
     Field("producer_epoch", INT16),
-    Field("ongoing_txn_producer_id", INT64, since=6, default=-1),
-    Field("ongoing_txn_producer_epoch", INT16, since=6, default=-1),
     flexible_since=2,
 )

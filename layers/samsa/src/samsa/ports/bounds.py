@@ -1,0 +1,40 @@
+"""How large the ledger's items may become. Each bound is checked before the write, on every ledger.
+
+DynamoDB ends an item at 400 KB (409,600 bytes), a transaction at 100 items and 4 MB, and an
+expression at 4 KB. SQLite has no such ends and keeps the same bounds: what works on a laptop works
+on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
+
+| item       | what grows                | bound                      | beyond it                  |
+|------------|---------------------------|----------------------------|----------------------------|
+| group      | members, subscriptions,   | 240 KiB with a newcomer,   | GROUP_MAX_SIZE_REACHED,    |
+|            | assignments (groups/room) | 360 with assignments, 390  | and nothing is stored      |
+| group name | the group's id            | `LONGEST_GROUP_ID`         | INVALID_GROUP_ID           |
+| offsets    | metadata, 32 partitions   | 4,096 characters each,     | OFFSET_METADATA_TOO_LARGE  |
+|            |                           | which are 12 KiB in UTF-8  |                            |
+| head       | open slots                | `MOST_OPEN_SLOTS`          | Unavailable: the producer  |
+|            |                           |                            | tries again                |
+| head       | watchers                  | `MOST_WATCHERS`            | not entered: the consumer  |
+|            |                           |                            | looks after max_wait       |
+| topic, and | configs                   | `MOST_CONFIG_BYTES`        | INVALID_CONFIG             |
+| its doom   |                           |                            |                            |
+| connection | partitions it watches     | `MOST_WATCHED`, twice      | not entered: the watch     |
+|            |                           |                            | ends by itself             |
+| producer   | its last batches          | five                       | the oldest goes            |
+| extent     | marks and their times     | `MOST_MARKS` (joining)     | fewer, further apart       |
+| grave      | segments of one swap      | 100: a transaction's parts | the swap is not made       |
+| cursor, id | nothing                   |                            |                            |
+
+A commit of offsets that is more than a transaction holds is several (`TRANSACTION_BYTES`).
+"""
+
+MOST_OPEN_SLOTS = 2_000
+"""Appends to one partition that are under way: about 75 bytes each."""
+MOST_WATCHERS = 2_000
+"""Processes, or connections to functions, that wait for one partition: about 45 bytes each."""
+MOST_WATCHED = 4_000
+"""Partitions that one connection enters in one request; and those that it has, before that."""
+MOST_CONFIG_BYTES = 64 * 1024
+"""Of one topic, names and values."""
+LONGEST_GROUP_ID = 1_000
+"""Characters. The names of all groups are in memory where groups are counted."""
+TRANSACTION_BYTES = 3_500_000

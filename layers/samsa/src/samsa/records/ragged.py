@@ -1,0 +1,97 @@
+"""Many records that differ in nothing but the lengths of their values, checked together.
+
+Where each begins is only known from the one before. So their first bytes are gathered, in a loop
+that does nothing else, one row for each; then everything is checked in columns, as in `columns.py`.
+A row begins with the last byte of the record before, which counts its headers: none.
+
+That the lengths of all records agree with those of their values is one comparison of two long
+integers, with a length in every 16 bits.
+"""
+
+from samsa.records.columns import (
+    FEWEST,
+    Alike,
+    Places,
+    Plain,
+    equal,
+    in_order,
+    newest_in,
+    of_one_width,
+)
+
+MOST = 1024
+"""Records at once: half a millisecond of them."""
+WIDTH = 2
+"""Bytes of a record's length, and of its value's: so they are from 64 bytes to 8 KB."""
+LONGEST_ROW = 64
+_NOT_LENGTH = (0x80 >> 1) - WIDTH
+_LOW = bytes(n for n in range(0x80, 0x100) if not n & 1)
+"""First bytes of a length that has two, and is not negative."""
+_BITS = bytes(n & 0x7F for n in range(256))
+
+
+def ragged(
+    data: Plain, size: int, here: int, places: Places, number: int, most: int
+) -> Alike | None:
+    """The records behind the one at `here`, `FEWEST` at least; None if they are not so alike.
+    `number` is the first one's. All records end at `size`."""
+    body, _, _, _, value_at, value, headers_at = places
+    width, end = value - here, headers_at + 1
+    if (body - here, value - value_at) != (WIDTH, WIDTH) or data[headers_at]:
+        return None
+    count = min(most, MOST, of_one_width(number), (size - end) // width)
+    if count < FEWEST or width > LONGEST_ROW:
+        return None
+    rows, after = _gathered(data, end, width, count)
+    if after > size or len(rows) != count * (width + 1) or data[after - 1]:
+        return None
+    newest = _newest(b"\0" + data[here:value] + rows, here - 1, places, number, count)
+    return None if newest is None else Alike(count, newest, after)
+
+
+def _gathered(data: Plain, position: int, width: int, count: int) -> tuple[bytes, int]:
+    """The rows, and where the last record ends, if they are what they should be."""
+    rows: list[Plain] = []
+    add = rows.append
+    try:
+        for _ in range(count):
+            add(data[position - 1 : position + width])
+            position += (data[position] + (data[position + 1] << 7) >> 1) - _NOT_LENGTH
+    except IndexError:
+        return b"", position
+    return b"".join(rows), position
+
+
+def _newest(rows: Plain, start: int, places: Places, number: int, count: int) -> int | None:
+    """The greatest time in all rows but the first, which was read; None if they differ from it."""
+    body, offset_at, key_at, key, value_at, value, _ = (at - start for at in places)
+    stride = value
+    lengths = _lengths(rows, 1, stride, count)
+    values = _lengths(rows, value_at, stride, count)
+    if lengths is None or values is None:
+        return None
+    # The first row says by how much the two differ.
+    ones = int.from_bytes(b"\1\0" * count, "little")
+    differ = _length(rows, 1) - _length(rows, value_at)
+    if lengths != values + differ * ones:
+        return None
+    if not equal(rows, (0, *range(key_at, key)), stride, count):
+        return None
+    if not in_order(rows, range(offset_at, key_at), stride, number, count):
+        return None
+    return newest_in(rows, range(body + 1, offset_at), stride, count)
+
+
+def _lengths(rows: Plain, at: int, stride: int, count: int) -> int | None:
+    low, high = rows[at + stride :: stride], rows[at + 1 + stride :: stride]
+    if low.translate(None, _LOW) or not high.isascii():
+        return None
+    lanes = bytearray(2 * count)
+    lanes[::2] = high
+    upper = int.from_bytes(lanes, "little")
+    lanes[::2] = low.translate(_BITS)
+    return (upper << 7) + int.from_bytes(lanes, "little")
+
+
+def _length(rows: Plain, at: int) -> int:
+    return rows[at] & 0x7F | rows[at + 1] << 7

@@ -1,0 +1,65 @@
+"""Unpacking for who must not block others: in steps that say beforehand what they will make."""
+
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
+
+from samsa.records.bounded import USUAL_RATIO, USUAL_ROOM, Buffer
+from samsa.records.compression import Codec, decompress
+from samsa.records.errors import CorruptBatch
+
+T = TypeVar("T")
+Making: TypeAlias = Generator[int | None, None, T]
+"""Work in small bites. It yields None between two of them; and before one that unpacks, how many
+bytes of memory that may take."""
+
+SMALL, SMALL_PLAIN = 16 * 1024, 64 * 1024
+"""What is no larger, packed and plain, is unpacked at once: in less time than a thread takes to
+begin."""
+KEPT = 2
+"""Rooms that are kept for the next use."""
+COPIES = 2
+"""A decompressor writes to one piece of memory, and the result is another."""
+
+
+ROOM = 4 * 1024 * 1024
+
+
+class Rooms:
+    """Memory to unpack to, used again and again: a fresh page costs more than what is written to
+    it. A room that was taken must be given back."""
+
+    def __init__(self) -> None:
+        self._free: list[bytearray] = []
+
+    def take(self) -> bytearray:
+        return self._free.pop() if self._free else bytearray(ROOM)
+
+    def give(self, room: bytearray) -> None:
+        if len(self._free) < KEPT:
+            self._free.append(room)
+
+
+def unpacked(codec: Codec, packed: Buffer, limit: int) -> Making[bytes]:
+    """The plain bytes, at most `limit` of them. Raises CorruptBatch."""
+    if codec is Codec.NONE:
+        return bytes(packed)
+    if len(packed) <= SMALL:
+        try:
+            return decompress(codec, packed, min(limit, SMALL_PLAIN))
+        except CorruptBatch:
+            pass  # or only too much
+    packed = kept(packed)
+    usual = min(limit, USUAL_RATIO * len(packed) + USUAL_ROOM)
+    yield COPIES * usual
+    try:
+        return decompress(codec, packed, usual)
+    except CorruptBatch:
+        if usual == limit:
+            raise
+    yield COPIES * limit
+    return decompress(codec, packed, limit)
+
+
+def kept(packed: Buffer) -> bytes:
+    """A copy, because the memory may be another request's before a thread is done with it."""
+    return packed if isinstance(packed, bytes) else bytes(packed)

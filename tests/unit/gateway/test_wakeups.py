@@ -1,0 +1,68 @@
+"""How much one event may do for those whom it wakes."""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from samsa.gateway import wakeups
+from samsa.gateway.visit import Door
+from samsa.gateway.wakeups import WOKEN_AT_ONCE, PushedWakeups
+from samsa.ports import GroupKey, Partition
+
+PARTITION = Partition(uuid4(), 0)
+
+
+class Ledger:
+    """Remembers who was forgotten."""
+
+    def __init__(self) -> None:
+        self.forgotten: set[str] = set()
+
+    async def forget_watchers(self, _: Partition, watchers: dict[str, int]) -> None:
+        self.forgotten |= set(watchers)
+
+
+class Connections:
+    def __init__(self, hangs: bool = False) -> None:
+        self.pushed: list[str] = []
+        self.hangs = hangs
+
+    async def post(self, connection_id: str, _: str) -> None:
+        self.pushed.append(connection_id)
+        if self.hangs:
+            await asyncio.Event().wait()
+
+
+def given() -> tuple[Any, Ledger]:
+    ledger = Ledger()
+    return PushedWakeups(Door(), ledger), ledger  # type: ignore[arg-type]
+
+
+async def test_of_a_crowd_one_event_wakes_a_part_and_the_rest_stays_to_be_woken_by_the_next():
+    pushing, ledger = given()
+    crowd = {f"c{number}": 7 for number in range(2 * WOKEN_AT_ONCE)}
+    connections = Connections()
+    pushing.wake(PARTITION, crowd)
+    pushing.wake(GroupKey("family"), crowd)
+    await pushing.flush(connections)
+    assert len(connections.pushed) == WOKEN_AT_ONCE
+    assert ledger.forgotten == set(connections.pushed)
+    left = {name: 7 for name in crowd if name not in ledger.forgotten}
+    pushing.wake(PARTITION, left)
+    await pushing.flush(connections)
+    assert sorted(connections.pushed) == sorted(crowd)
+
+
+async def test_a_connection_that_takes_no_push_does_not_hold_up_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(wakeups, "WAKING_S", 0.01)
+    pushing, _ = given()
+    connections = Connections(hangs=True)
+    pushing.wake(PARTITION, {"stuck": 7})
+    async with asyncio.timeout(10):
+        await pushing.flush(connections)
+    assert connections.pushed == ["stuck"]
+    assert not pushing.pending
