@@ -10,10 +10,10 @@ from samsa.wire.errors import ErrorCode
 
 from .broker import Broker
 from .catalog import partition_of
-from .checks import CODES, PRODUCERS_TIME, checked, gives_time
+from .checks import CODES, PRODUCERS_TIME, Wanted, check, gives_time
 from .configs import Refused
 from .internal import refuse_internal
-from .unpacking import Long, briefly
+from .unpacking import Long
 
 ACKS = (-1, 0, 1)
 
@@ -56,8 +56,8 @@ def begin(
     result: Appending | Refused
     try:
         partition = _partition(topic, index, terms.acks)
-        limit, rooms = broker.rules.work.max_made_bytes, broker.unpacking.rooms
-        batch = briefly(checked(records, topic, index, terms.version, now_ms, limit, rooms))
+        wanted = Wanted(topic, index, terms.version, now_ms, broker.rules.work.max_made_bytes)
+        batch = check(records, wanted, broker.unpacking.rooms)
         if isinstance(batch, Long):
             return Unchecked(row, index, partition, batch, appended_at)
         result = broker.log.append(partition, batch)

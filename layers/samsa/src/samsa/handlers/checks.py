@@ -5,7 +5,7 @@ keys where the topic is compacted; that no time lies too far ahead. Like Kafka i
 greatest timestamp right. Nothing is stored of a batch that fails.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from samsa.log.layout import Batch
 from samsa.ports import Topic
@@ -27,6 +27,7 @@ from samsa.wire.errors import ErrorCode
 from .compacted import WithoutKeys, is_compacted
 from .configs import Refused, number
 from .topic_configs import TOPIC_CONFIGS
+from .unpacking import Long, briefly
 
 FIRST_WITH_BATCHES = 3
 CODEC_AT = 22
@@ -47,21 +48,35 @@ CODES: dict[type[RecordError], ErrorCode] = {
 }
 
 
-def checked(
-    records: Any, topic: Topic, index: int, version: int, now_ms: int, limit: int, rooms: Rooms
-) -> Making[Batch]:
-    """The batch as it may be stored. Raises Refused and RecordError.
+class Wanted(NamedTuple):
+    """What one partition's records have to be like."""
 
-    `limit`: bytes that compressed records may unpack to.
-    """
+    topic: Topic
+    partition: int
+    version: int
+    """Of the request."""
+    now_ms: int
+    limit: int
+    """Bytes that compressed records may unpack to."""
+
+
+def check(records: Any, wanted: Wanted, rooms: Rooms) -> Batch | Long[Batch]:
+    """The batch as it may be stored. Raises Refused and RecordError."""
     if not records:
         raise InvalidRecord("there are no records")
+    if wanted.version < FIRST_WITH_BATCHES:
+        return briefly(_converted(records, wanted, rooms))
+    header = _admitted(records, wanted.topic)
+    if header.attributes & CODEC_MASK:
+        return briefly(_unpacked(header, records, wanted, rooms))
+    walked = briefly(_walk(header, records, wanted.topic))
+    if isinstance(walked, Long):
+        return Long(_finished(walked.steps, header, records, wanted), walked.makes)
+    return _done(walked, header, records, wanted)
+
+
+def _admitted(data: memoryview, topic: Topic) -> BatchHeader:
     most = number(topic, "max.message.bytes") if topic.configs else MAX_MESSAGE_BYTES
-    data: memoryview = records
-    if version < FIRST_WITH_BATCHES:
-        if not is_legacy(records):
-            raise InvalidRecord("a v2 batch needs Produce v3 or newer")
-        data = memoryview(bytearray((yield from to_batch(records, most, limit))))
     if len(data) > most:
         raise Refused(
             ErrorCode.MESSAGE_TOO_LARGE,
@@ -70,30 +85,50 @@ def checked(
     header = validate(data)
     if header.is_transactional:
         raise Refused(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
-    needs_keys = bool(topic.configs) and is_compacted(topic)
-    walked = yield from _walked(header, data[HEADER_SIZE:], needs_keys, limit, rooms)
-    if walked.keyless:
-        raise WithoutKeys(topic, index, walked.keyless)
-    return _timed(Batch(header, data), walked, topic, now_ms)
+    return header
 
 
-def _walked(
-    header: BatchHeader, packed: memoryview, keys: bool, limit: int, rooms: Rooms
-) -> Making[Walked]:
-    if header.codec is Codec.NONE:
-        return (yield from walk(header.count, bytes(packed), keys))
-    if limit >= ROOM:
-        found = yield from _walked_in_a_room(header, packed, keys, rooms)
-        if found is not None:
-            return found
-    try:
-        plain = yield from unpacked(header.codec, packed, limit)
-    except TooLarge:
-        raise
-    except CorruptBatch as error:
-        # The checksum is right, so nothing happened on the way: to send it again is no use.
-        raise InvalidRecord(str(error)) from None
-    return (yield from walk(header.count, plain, keys))
+def _walk(header: BatchHeader, data: memoryview, topic: Topic) -> Making[Walked]:
+    return walk(header.count, bytes(data[HEADER_SIZE:]), _needs_keys(topic))
+
+
+def _needs_keys(topic: Topic) -> bool:
+    return bool(topic.configs) and is_compacted(topic)
+
+
+def _finished(
+    steps: Making[Walked], header: BatchHeader, data: memoryview, wanted: Wanted
+) -> Making[Batch]:
+    return _done((yield from steps), header, data, wanted)
+
+
+def _converted(records: memoryview, wanted: Wanted, rooms: Rooms) -> Making[Batch]:
+    if not is_legacy(records):
+        raise InvalidRecord("a v2 batch needs Produce v3 or newer")
+    topic = wanted.topic
+    most = number(topic, "max.message.bytes") if topic.configs else MAX_MESSAGE_BYTES
+    data = memoryview(bytearray((yield from to_batch(records, most, wanted.limit))))
+    header = _admitted(data, topic)
+    if header.attributes & CODEC_MASK:
+        return (yield from _unpacked(header, data, wanted, rooms))
+    return (yield from _finished(_walk(header, data, topic), header, data, wanted))
+
+
+def _unpacked(header: BatchHeader, data: memoryview, wanted: Wanted, rooms: Rooms) -> Making[Batch]:
+    packed, keys = data[HEADER_SIZE:], _needs_keys(wanted.topic)
+    walked = None
+    if wanted.limit >= ROOM:
+        walked = yield from _walked_in_a_room(header, packed, keys, rooms)
+    if walked is None:
+        try:
+            plain = yield from unpacked(header.codec, packed, wanted.limit)
+        except TooLarge:
+            raise
+        except CorruptBatch as error:
+            # The checksum is right, so nothing happened on the way: to send it again is no use.
+            raise InvalidRecord(str(error)) from None
+        walked = yield from walk(header.count, plain, keys)
+    return _done(walked, header, data, wanted)
 
 
 def _walked_in_a_room(
@@ -122,23 +157,25 @@ def gives_time(topic: Topic) -> bool:
     return topic.configs.get("message.timestamp.type", "").strip() == "LogAppendTime"
 
 
-def _timed(batch: Batch, walked: Walked, topic: Topic, now_ms: int) -> Batch:
-    header, data = batch
+def _done(walked: Walked, header: BatchHeader, data: memoryview, wanted: Wanted) -> Batch:
+    topic = wanted.topic
+    if walked.keyless:
+        raise WithoutKeys(topic, wanted.partition, walked.keyless)
     base = header.base_timestamp
     if not -LARGEST_TIME < base < LARGEST_TIME:
         raise _bad_time(f"{base} is no time")
-    if topic.configs and gives_time(topic):
-        if header.log_append_time:
-            raise _bad_time("only the broker sets LogAppendTime")
-        return Batch(stamp(data, 0, now_ms), data)
-    newest = base + walked.newest
-    if newest < NO_TIMESTAMP:
-        newest = NO_TIMESTAMP
-    after_ms = number(topic, "message.timestamp.after.max.ms") if topic.configs else AFTER_MAX_MS
-    if newest > now_ms + after_ms:
+    after_ms = AFTER_MAX_MS
+    if topic.configs:
+        if gives_time(topic):
+            if header.log_append_time:
+                raise _bad_time("only the broker sets LogAppendTime")
+            return Batch(stamp(data, 0, wanted.now_ms), data)
+        after_ms = number(topic, "message.timestamp.after.max.ms")
+    newest = max(base + walked.newest, NO_TIMESTAMP)
+    if newest > wanted.now_ms + after_ms:
         raise _bad_time(f"{newest} is more than {after_ms} ms ahead")
     if newest == header.max_timestamp and not header.attributes & LOG_APPEND_TIME:
-        return batch
+        return Batch(header, data)
     return Batch(set_newest(data, 0, newest), data)
 
 

@@ -6,8 +6,7 @@ and offsets differ from one to the next: offsets follow a known sequence, of tim
 the same.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from samsa.records.varint import read_varint, varint
 
@@ -30,12 +29,8 @@ _NOT_AFTER = [bytes(n for n in range(256) if n <= time or n & 1) for time in ran
 _FLIPPED = bytes(n ^ 0x80 for n in range(256))
 
 
-class Alike(NamedTuple):
-    count: int  # type: ignore[assignment]  # a tuple's method's name too
-    newest: int
-    """The greatest of their times."""
-    end: int
-    """The position behind them."""
+Alike: TypeAlias = tuple[int, int, int]
+"""How many, the greatest of their times, and the position behind them."""
 
 
 def alike(data: Plain, here: int, end: int, places: Places, number: int, most: int) -> Alike | None:
@@ -46,15 +41,17 @@ def alike(data: Plain, here: int, end: int, places: Places, number: int, most: i
     if count < FEWEST or data[end] != data[here] or data[end + stride] != data[here]:
         return None
     body, offset_at, key_at, key, value_at, value, headers_at = places
-    same = [*range(here, body), *range(key_at, key), *range(value_at, value), headers_at]
-    if data[headers_at]:
-        same += _of_headers(data, headers_at)
-    if not equal(data, same, stride, count):
+    if not (
+        equal(data, here, body, stride, count)
+        and equal(data, key_at, key, stride, count)
+        and equal(data, value_at, value, stride, count)
+        and equal(data, headers_at, headers_at + 1, stride, count)
+        and (not data[headers_at] or _same_headers(data, headers_at, stride, count))
+        and in_order(data, offset_at, key_at, stride, number, count)
+    ):
         return None
-    if not in_order(data, range(offset_at, key_at), stride, number, count):
-        return None
-    newest = newest_in(data, range(body + 1, offset_at), stride, count)
-    return None if newest is None else Alike(count, newest, end + count * stride)
+    newest = newest_in(data, body + 1, offset_at, stride, count)
+    return None if newest is None else (count, newest, end + count * stride)
 
 
 def of_one_width(number: int) -> int:
@@ -62,64 +59,65 @@ def of_one_width(number: int) -> int:
     return TWO - number % TWO if number >= ONE else ONE - number
 
 
-def equal(data: Plain, places: Iterable[int], stride: int, count: int) -> bool:
-    """Whether as many records have the bytes of the one before them."""
+def equal(data: Plain, start: int, end: int, stride: int, count: int) -> bool:
+    """Whether as many records have these bytes of the one before them."""
     span = count * stride
-    for at in places:
-        start = at + stride
-        if data[start : start + span : stride] != data[at : at + 1] * count:
+    for at in range(start, end):
+        if data[at + stride : at + stride + span : stride] != data[at : at + 1] * count:
             return False
     return True
 
 
-def _of_headers(data: Plain, position: int) -> list[int]:
-    """Where the count of headers and their lengths lie."""
+def _same_headers(data: Plain, position: int, stride: int, count: int) -> bool:
+    """Whether the count of headers and their lengths are the same."""
     headers, after = read_varint(data, position)
-    same = list(range(position, after))
+    if not equal(data, position, after, stride, count):
+        return False
     for _ in range(2 * headers):
         length, start = read_varint(data, after)
-        same.extend(range(after, start))
+        if not equal(data, after, start, stride, count):
+            return False
         after = start + max(0, length)
-    return same
+    return True
 
 
-def in_order(data: Plain, places: range, stride: int, number: int, count: int) -> bool:
-    span = count * stride
+def in_order(data: Plain, start: int, end: int, stride: int, number: int, count: int) -> bool:
+    first, span = start + stride, count * stride
+    low = data[first : first + span : stride]
     if number < ONE:
-        start = places[0] + stride
-        column = data[start : start + span : stride]
-        return len(places) == 1 and column == _SINGLE[number : number + count]
-    last = varint(number)
-    if len(places) != len(last):
+        return end - start == 1 and low == _SINGLE[number : number + count]
+    if low != _LOW[number % ONE : number % ONE + count]:
         return False
-    low, high = number % ONE, number % TWO
-    wanted = [_LOW[low : low + count]]
-    wanted.append((_HIGH if number < TWO else _MIDDLE)[high : high + count])
-    wanted += [byte.to_bytes() * count for byte in last[2:]]
-    return all(
-        data[at + stride : at + stride + span : stride] == column
-        for at, column in zip(places, wanted, strict=True)
+    second, place = data[first + 1 : first + 1 + span : stride], number % TWO
+    if number < TWO:
+        return end - start == 2 and second == _HIGH[place : place + count]
+    last = varint(number)
+    return (
+        end - start == len(last)
+        and second == _MIDDLE[place : place + count]
+        and all(
+            data[first + at : first + at + span : stride] == last[at : at + 1] * count
+            for at in range(2, len(last))
+        )
     )
 
 
-def newest_in(data: Plain, places: range, stride: int, count: int) -> int | None:
+def newest_in(data: Plain, start: int, end: int, stride: int, count: int) -> int | None:
     """None if the times do not all take as many bytes, or take more than two."""
-    start, span = places[0] + stride, count * stride
-    first = data[start : start + span : stride]
-    if len(places) == 1:
-        return _newest_single(first) if first.isascii() else None
-    second = data[start + 1 : start + 1 + span : stride]
-    if len(places) == 2 and second.isascii() and first.translate(_FLIPPED).isascii():
-        return _newest_double(first, second)
+    first, span = start + stride, count * stride
+    times = data[first : first + span : stride]
+    if end - start == 1:
+        if not times.isascii():
+            return None
+        if (last := times[-1]) & 1:
+            return max(map(_signed, times))
+        # Times mostly rise: those after the last one are few.
+        later = times.translate(None, _NOT_AFTER[last])
+        return (max(later) if later else last) >> 1
+    second = data[first + 1 : first + 1 + span : stride]
+    if end - start == 2 and second.isascii() and times.translate(_FLIPPED).isascii():
+        return _newest_double(times, second)
     return None
-
-
-def _newest_single(times: Plain) -> int:
-    """Times mostly rise: those after the last one are few."""
-    last = times[-1]
-    if last & 1:
-        return max(map(_signed, times))
-    return max(times.translate(None, _NOT_AFTER[last]), default=last) >> 1
 
 
 def _newest_double(low: Plain, high: Plain) -> int:

@@ -46,7 +46,7 @@ def ragged(
     if after > size or len(rows) != count * (width + 1) or data[after - 1]:
         return None
     newest = _newest(b"\0" + data[here:value] + rows, here - 1, places, number, count)
-    return None if newest is None else Alike(count, newest, after)
+    return None if newest is None else (count, newest, after)
 
 
 def _gathered(data: Plain, position: int, width: int, count: int) -> tuple[bytes, int]:
@@ -75,11 +75,11 @@ def _newest(rows: Plain, start: int, places: Places, number: int, count: int) ->
     differ = _length(rows, 1) - _length(rows, value_at)
     if lengths != values + differ * ones:
         return None
-    if not equal(rows, (0, *range(key_at, key)), stride, count):
+    if not equal(rows, 0, 1, stride, count) or not equal(rows, key_at, key, stride, count):
         return None
-    if not in_order(rows, range(offset_at, key_at), stride, number, count):
+    if not in_order(rows, offset_at, key_at, stride, number, count):
         return None
-    return newest_in(rows, range(body + 1, offset_at), stride, count)
+    return newest_in(rows, body + 1, offset_at, stride, count)
 
 
 def _lengths(rows: Plain, at: int, stride: int, count: int) -> int | None:

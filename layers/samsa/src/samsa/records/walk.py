@@ -116,11 +116,12 @@ def walk(  # noqa: C901, PLR0912, PLR0915
                     patience = min(2 * patience, LONGEST_PAUSE)
                     together = ONE
                 else:
+                    first, (more, latest, position) = number, found
+                    number += more
                     if keys and key & 1:
-                        keyless.extend(range(number, number + found.count))
-                    newest = max(newest, found.newest)
-                    number += found.count
-                    position = found.end
+                        keyless.extend(range(first, number))
+                    if latest > newest:
+                        newest = latest
                     patience, together = FEWEST, min(4 * together, MOST)
             if number >= stop:
                 stop = number + BITE
