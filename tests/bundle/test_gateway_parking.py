@@ -328,7 +328,7 @@ def test_a_join_without_a_member_id_that_is_sent_again_is_one_member(cluster: Cl
 
 
 def test_the_name_of_a_group_stays_short_however_long_its_id():
-    from samsa.gateway.wakeups import watch_name
+    from samsa.aws.pushing import watch_name
 
     assert len(watch_name(GroupKey("k" * 30_000))) == 10
     assert watch_name(GroupKey("a")) != watch_name(GroupKey("b"))

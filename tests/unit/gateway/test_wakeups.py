@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from samsa.gateway import wakeups
+from samsa.aws.pushing import WOKEN_AT_ONCE
 from samsa.gateway.visit import Door
-from samsa.gateway.wakeups import WOKEN_AT_ONCE, PushedWakeups
+from samsa.gateway.wakeups import PushedWakeups
 from samsa.ports import GroupKey, Partition
 
 PARTITION = Partition(uuid4(), 0)
@@ -58,7 +58,7 @@ async def test_of_a_crowd_one_event_wakes_a_part_and_the_rest_stays_to_be_woken_
 async def test_a_connection_that_takes_no_push_does_not_hold_up_the_answer(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(wakeups, "WAKING_S", 0.01)
+    monkeypatch.setattr("samsa.aws.pushing.WAKING_S", 0.01)
     pushing, _ = given()
     connections = Connections(hangs=True)
     pushing.wake(PARTITION, {"stuck": 7})

@@ -3,7 +3,7 @@
 | pk     | sk         | what                                                                   |
 |--------|------------|------------------------------------------------------------------------|
 | C#{id} | CONNECTION | where its client reached the shim and comes from; the IAM principal that |
-|        |            | signed its handshake; what it has watched                              |
+|        |            | signed its handshake; where it is pushed to; what it has watched       |
 
 An item expires a while after API Gateway has ended its connection in any case: that somebody left
 is not always said.
@@ -29,6 +29,8 @@ class OpenConnection(NamedTuple):
     client: str
     principal: str = ""
     """The ARN that signed the handshake; empty where no signature is asked for."""
+    pushed_at: str = ""
+    """The URL of the stage's @connections."""
 
 
 class OpenConnections(TableCalls):
@@ -42,6 +44,7 @@ class OpenConnections(TableCalls):
             "port": number(connection.port),
             "client": string(connection.client),
             "principal": string(connection.principal),
+            "pushed_at": string(connection.pushed_at),
             "expires": number(now_ms // 1000 + LIFE_S),
         }
         await self.table.call("put_item", Item=item)
@@ -55,7 +58,9 @@ class OpenConnections(TableCalls):
             item["host"]["S"],
             int(item["port"]["N"]),
             item["client"]["S"],
-            item.get("principal", {}).get("S", ""),  # older items have none
+            # Items of older versions have neither.
+            item.get("principal", {}).get("S", ""),
+            item.get("pushed_at", {}).get("S", ""),
         )
 
     @counted

@@ -18,6 +18,7 @@ from samsa.aws.connections import ConnectionsApi
 from samsa.aws.credentials import domain_of, region_or
 from samsa.aws.http import tls
 from samsa.aws.open_connections import OpenConnection
+from samsa.aws.pushing import WAKING_S
 from samsa.envelope import (
     EnvelopeError,
     Error,
@@ -41,7 +42,6 @@ from .replies import Unread
 from .settings import Settings
 from .uploads import BadUpload, request_key, ticket, uploaded
 from .visit import Visit
-from .wakeups import WAKING_S
 
 log = logging.getLogger("samsa.gateway")
 MOST_S = 25.0
@@ -95,8 +95,10 @@ class Gateway:
             greeting = read_greeting(call.event.get("queryStringParameters"))
         except EnvelopeError as error:
             return {"statusCode": 400, "body": str(error)}
-        principal = _principal(call.event["requestContext"])
-        connection = OpenConnection(*greeting.address, greeting.client, principal)
+        told = call.event["requestContext"]
+        connection = OpenConnection(
+            *greeting.address, greeting.client, _principal(told), self._connections_at(told)
+        )
         now_ms = self._parts.clock.now_ms()
         try:
             async with asyncio.timeout(call.time_s):
@@ -180,8 +182,11 @@ class Gateway:
         except Exception:
             log.exception("wake-ups or slots were left to others")
 
+    def _connections_at(self, told: dict[str, Any]) -> str:
+        return self._settings.connections or _connections_url(told)
+
     def _api(self, told: dict[str, Any]) -> ConnectionsApi:
-        url = self._settings.connections or _connections_url(told)
+        url = self._connections_at(told)
         if url not in self._connections:
             self._connections[url] = ConnectionsApi(url)
         return self._connections[url]

@@ -9,6 +9,7 @@ from base64 import urlsafe_b64encode
 from hashlib import blake2b
 from typing import Any
 
+from samsa.aws.pushing import watch_name
 from samsa.envelope import EnvelopeError, Frame, Parked, apart, encode, fits
 from samsa.handlers import dispatch
 from samsa.handlers.broker import Held, Later
@@ -21,7 +22,6 @@ from .assembly import Assembly
 from .replies import Replies, frame_of
 from .uploads import response_key
 from .visit import Parking, Visit
-from .wakeups import watch_name
 from .whereabouts import Whereabouts
 
 NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})

@@ -1,51 +1,22 @@
 """Waiting and waking where no process waits.
 
-A request that would wait is parked with its connection as the watcher. Who confirms an append, or
-moves a group on, collects whom to wake, and pushes to them before its own answer goes out: a
-function runs no longer than that. A watcher is woken once, and then has to come again: else every
-append would push to consumers that are busy reading anyway.
+A request that would wait is parked with its connection as the watcher. The function that commits an
+append, or moves a group on, collects whom to wake, and pushes to them before its own answer goes
+out: it runs no longer than that.
 """
 
-import asyncio
-import logging
-from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from hashlib import blake2b
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from samsa.aws.connections import ConnectionsApi, Gone
+from samsa.aws.connections import ConnectionsApi
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.aws.heads import FORGOTTEN_AT_ONCE
-from samsa.envelope import Wake, encode
+from samsa.aws.pushing import Pushes
 from samsa.log.stores import Stores
 from samsa.log.tokens import Token
 from samsa.log.watch import Watches
-from samsa.ports import (
-    Awaited,
-    CannotWait,
-    GroupKey,
-    Partition,
-    Unavailable,
-    UnknownPartition,
-)
+from samsa.ports import Awaited, CannotWait, GroupKey, Partition
 
 from .visit import Door, Parking
-
-log = logging.getLogger("samsa.gateway")
-WAKING_S = 2.0
-"""For all pushes of one event: the answer to the request itself waits for them."""
-WOKEN_AT_ONCE = 1_000
-"""Connections that one event wakes. Further ones stay watchers, and the next event wakes them."""
-OF_A_PROCESS = "|"
-"""In the address of a watcher that is a process, and hears datagrams: not ours to wake."""
-
-
-def watch_name(awaited: Awaited) -> str:
-    """Short, for a fetch may watch thousands. Two of one name cost a look, and nothing else."""
-    kind = "g" if isinstance(awaited, GroupKey) else "p"
-    digest = blake2b(f"{awaited!s}".encode(), digest_size=6).digest()
-    return f"{kind}/{urlsafe_b64encode(digest).decode()}"
 
 
 class NoWait:
@@ -67,9 +38,7 @@ class NoWait:
 class PushedWakeups:
     def __init__(self, door: Door, ledger: DynamoLedger) -> None:
         self._door = door
-        self._ledger = ledger
-        self._names: dict[str, set[str]] = {}
-        self._woken: dict[Partition, dict[str, int]] = {}
+        self._pushes = Pushes(ledger)
         self.address = ""
         """The connection whose request is being served."""
 
@@ -78,46 +47,22 @@ class PushedWakeups:
         yield NoWait(self._door, awaited)
 
     def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None:
-        for watcher in filter(self._has_room_for, watchers):
-            if isinstance(awaited, GroupKey) and watcher == self.address:
-                continue  # its request is the one that is being answered
-            self._names.setdefault(watcher, set()).add(watch_name(awaited))
-        if isinstance(awaited, Partition) and isinstance(watchers, Mapping):
-            ours = {w: t for w, t in watchers.items() if w in self._names}
-            self._woken.setdefault(awaited, {}).update(ours)
-
-    def _has_room_for(self, watcher: str) -> bool:
-        room = watcher in self._names or len(self._names) < WOKEN_AT_ONCE
-        return room and OF_A_PROCESS not in watcher
+        if isinstance(awaited, GroupKey):
+            # The request that is being answered needs no wake-up.
+            watchers = [watcher for watcher in watchers if watcher != self.address]
+        self._pushes.add(awaited, watchers)
 
     @property
     def pending(self) -> bool:
-        return bool(self._names)
+        return self._pushes.pending
 
     async def flush(self, connections: ConnectionsApi) -> None:
         """Push what was collected. Whatever fails or is late is a hint that was lost."""
-        names, self._names = self._names, {}
-        woken, self._woken = self._woken, {}
-        pushes = [self._push(connections, watcher, names[watcher]) for watcher in names]
-        try:
-            async with asyncio.timeout(WAKING_S):
-                await asyncio.gather(*pushes, *(self._forget(*entry) for entry in woken.items()))
-        except TimeoutError:
-            log.warning("not all of %d connections were woken within %g s", len(names), WAKING_S)
 
-    async def _push(self, connections: ConnectionsApi, watcher: str, names: set[str]) -> None:
-        try:
-            await connections.post(watcher, encode(Wake(tuple(sorted(names)))))
-        except Gone:
-            log.info("a watcher has gone: %s", watcher)
-        except Unavailable as error:
-            log.warning("a wake-up was lost: %s", error)
+        async def find(_: str) -> ConnectionsApi:
+            return connections
 
-    async def _forget(self, partition: Partition, watchers: dict[str, int]) -> None:
-        left = iter(watchers.items())
-        while some := dict(islice(left, FORGOTTEN_AT_ONCE)):
-            with suppress(Unavailable, UnknownPartition):
-                await self._ledger.forget_watchers(partition, some)
+        await self._pushes.send(find)
 
 
 class ConnectionWatches(Watches):

@@ -8,7 +8,7 @@ who cannot read the ledger cannot cause a look.
 
 import asyncio
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
 from ipaddress import ip_address
@@ -71,6 +71,8 @@ class LocalWakeups:
         self.waiting: dict[Awaited, set[Waiter]] = {}
         self._transport: asyncio.DatagramTransport | None = None
         self._senders: dict[int, socket.socket] = {}
+        self.wake_elsewhere: Callable[[Awaited, Iterable[str]], None] | None = None
+        """Wakes watchers that are no processes."""
 
     async def listen(
         self, host: str, port: int = 0, *, reached_at: str | None = None, secret: bytes = b""
@@ -90,10 +92,14 @@ class LocalWakeups:
 
     def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None:
         self.wake_here(awaited)
+        if not watchers:
+            return
         if self._transport is not None:
             for watcher in watchers:
                 if watcher != self.address:
                     self._send(watcher, awaited)
+        if self.wake_elsewhere is not None:
+            self.wake_elsewhere(awaited, watchers)
 
     def wake_here(self, awaited: Awaited) -> None:
         for waiter in self.waiting.get(awaited, ()):

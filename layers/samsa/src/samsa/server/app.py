@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from samsa.handlers.broker import Broker, Rules
+from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits
-from samsa.ports import Partition
+from samsa.ports import Ledger, Partition
 
 from .accepting import allow_many_files, most_connections
 from .listener import Server, ServerLimits
@@ -24,6 +25,7 @@ from .probing import check_stores
 from .scheduling import start_upkeep
 from .stopping import told_to_stop
 from .wakeup_address import hear_others
+from .watching import Watching
 
 log = logging.getLogger("samsa.server")
 CONTAINERS_BETWEEN_COLLECTIONS = 50_000
@@ -95,7 +97,11 @@ async def run(
                 await disk.keep_reserve()
             if found.is_first:
                 await _close_orphans(broker)
-            await _serve(broker, settings, ready, doors, stop)
+            watching = asyncio.create_task(_watching(found.stores.ledger, wakeups).run())
+            try:
+                await _serve(broker, settings, ready, doors, stop)
+            finally:
+                watching.cancel()
 
 
 async def _serve(
@@ -126,6 +132,12 @@ async def _serve(
     if metrics is not None:
         await metrics.close()
     event(log, logging.INFO, "stopped", **calls_per_request(server))
+
+
+def _watching(ledger: Ledger, wakeups: LocalWakeups) -> Watching:
+    if isinstance(ledger, SqliteLedger):
+        return Watching(ledger, wakeups, lambda: not ledger.noted.alone)
+    return Watching(ledger, wakeups)
 
 
 def _within_files(limits: ServerLimits) -> ServerLimits:

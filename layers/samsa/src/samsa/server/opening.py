@@ -1,6 +1,6 @@
 """The stores that URLs name, opened together, and closed in the order that they need."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from samsa.local.journal import SqliteJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Groups
+from samsa.ports import Groups, Ledger
 from samsa.system import SystemClock, fresh_words
 
 from .urls import open_groups, open_journal, open_ledger, open_objects
@@ -48,9 +48,22 @@ async def opened(
         journal = open_journal(ledger, objects, words(), fsync)
         if journal is not None:
             closing.push_async_callback(journal.close)
+        if not isinstance(ledger, SqliteLedger):
+            closing.push_async_callback(_wake_function_clients(ledger, wakeups))
         groups = open_groups(ledger_url, ledger, fsync)
         closing.push_async_callback(groups.close)
         clock = SystemClock()
         stores = Stores(ledger, objects, clock, wakeups, words, limits, journal)
         is_first = isinstance(ledger, SqliteLedger) and ledger.noted.was_first
         yield Opened(stores, groups, is_first)
+
+
+def _wake_function_clients(ledger: Ledger, wakeups: LocalWakeups) -> Callable[[], Awaitable[None]]:
+    """From here on, clients behind API Gateway are woken too. What it gives ends that."""
+    from samsa.aws.dynamodb import DynamoLedger
+    from samsa.aws.function_clients import FunctionClients
+
+    assert isinstance(ledger, DynamoLedger)
+    clients = FunctionClients(ledger)
+    wakeups.wake_elsewhere = clients.wake
+    return clients.close

@@ -1,0 +1,99 @@
+"""Waking clients of functions: a text is pushed to their connections, by functions and processes.
+
+What is to be woken is collected, and then pushed together. A watcher is woken once, and then has to
+come again: else every append would push to consumers that are busy reading anyway.
+"""
+
+import asyncio
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from itertools import islice
+
+from samsa.aws.connections import ConnectionsApi, Gone
+from samsa.aws.dynamodb import DynamoLedger
+from samsa.aws.heads import FORGOTTEN_AT_ONCE
+from samsa.envelope import Wake, encode
+from samsa.ports import Awaited, GroupKey, Partition, Unavailable, UnknownPartition
+
+log = logging.getLogger("samsa.wakeups")
+WAKING_S = 2.0
+"""For all pushes of one event: the answer to the request itself may wait for them."""
+WOKEN_AT_ONCE = 1_000
+"""Connections that are collected. Further ones stay watchers, and the next event wakes them."""
+SAID_EVERY_S = 60.0
+"""One line in the log for all wake-ups that are lost within this time."""
+OF_A_PROCESS = "|"
+"""In the address of a watcher that is a process, and hears datagrams: not pushed to."""
+
+FindApi = Callable[[str], Awaitable[ConnectionsApi | None]]
+"""Where a connection is pushed to; None if that is not known."""
+
+
+def watch_name(awaited: Awaited) -> str:
+    """Short, for a fetch may watch thousands. Two of one name cost a look, and nothing else."""
+    kind = "g" if isinstance(awaited, GroupKey) else "p"
+    digest = blake2b(f"{awaited!s}".encode(), digest_size=6).digest()
+    return f"{kind}/{urlsafe_b64encode(digest).decode()}"
+
+
+class Pushes:
+    def __init__(self, ledger: DynamoLedger) -> None:
+        self._ledger = ledger
+        self._names: dict[str, set[str]] = {}
+        self._woken: dict[Partition, dict[str, int]] = {}
+        self.pushed = 0
+        self.lost = 0
+        self._silent_until = 0.0
+
+    def add(self, awaited: Awaited, watchers: Iterable[str]) -> None:
+        for watcher in filter(self._has_room_for, watchers):
+            self._names.setdefault(watcher, set()).add(watch_name(awaited))
+        if isinstance(awaited, Partition) and isinstance(watchers, Mapping):
+            ours = {w: t for w, t in watchers.items() if w in self._names}
+            self._woken.setdefault(awaited, {}).update(ours)
+
+    def _has_room_for(self, watcher: str) -> bool:
+        room = watcher in self._names or len(self._names) < WOKEN_AT_ONCE
+        return room and OF_A_PROCESS not in watcher
+
+    @property
+    def pending(self) -> bool:
+        return bool(self._names)
+
+    async def send(self, find: FindApi) -> None:
+        """Push what was collected. Whatever fails or is late is a hint that was lost."""
+        names, self._names = self._names, {}
+        woken, self._woken = self._woken, {}
+        pushes = [self._push(find, watcher, names[watcher]) for watcher in names]
+        try:
+            async with asyncio.timeout(WAKING_S):
+                await asyncio.gather(*pushes, *(self._forget(*entry) for entry in woken.items()))
+        except TimeoutError:
+            log.warning("not all of %d connections were woken within %g s", len(names), WAKING_S)
+
+    async def _push(self, find: FindApi, watcher: str, names: set[str]) -> None:
+        try:
+            connections = await find(watcher)
+            if connections is not None:
+                await connections.post(watcher, encode(Wake(tuple(sorted(names)))))
+                self.pushed += 1
+        except Gone:
+            log.info("a watcher has gone: %s", watcher)
+        except Unavailable as error:
+            self._lose(error)
+
+    def _lose(self, error: Unavailable) -> None:
+        self.lost += 1
+        now = asyncio.get_running_loop().time()
+        if now >= self._silent_until:
+            self._silent_until = now + SAID_EVERY_S
+            log.warning("a wake-up was lost, %d in all: %s", self.lost, error)
+
+    async def _forget(self, partition: Partition, watchers: dict[str, int]) -> None:
+        left = iter(watchers.items())
+        while some := dict(islice(left, FORGOTTEN_AT_ONCE)):
+            with suppress(Unavailable, UnknownPartition):
+                await self._ledger.forget_watchers(partition, some)
