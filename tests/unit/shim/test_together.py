@@ -4,7 +4,7 @@ import pytest
 
 from samsa.envelope import LARGEST_INLINE, apart
 from samsa.envelope import MOST_TOGETHER as MOST
-from samsa.shim.together import LARGEST_UPLOAD, company, parts, size_of
+from samsa.shim.together import LARGEST_UPLOAD, company, may_grow, parts, size_of
 from samsa.wire.apis import ApiKey
 
 MB = 1_000_000
@@ -49,3 +49,21 @@ def test_one_request_is_bare_and_each_of_several_is_behind_its_size():
     assert b"".join(parts((one,))) == one
     assert apart(b"".join(parts((one, other)))) == [one, other]
     assert size_of((one, other)) == 10 + 20 + 2 * 4
+
+
+@pytest.mark.parametrize(
+    ("waiting", "expected"),
+    [
+        ([], False),
+        ([fetch()], False),
+        ([produce(50)], True),
+        ([produce(50)] * (MOST - 1), True),
+        ([produce(50)] * MOST, False),
+        ([produce(50), fetch()], False),
+        ([produce(50), produce(MB)], False),
+        ([produce(MB)], True),
+        ([produce(LARGEST_UPLOAD)], False),
+    ],
+)
+def test_a_produce_waits_only_while_another_could_go_along(waiting: list[bytes], expected: bool):
+    assert may_grow(waiting) is expected

@@ -8,7 +8,7 @@ from typing import Any
 from samsa.server.logs import event, set_up
 from samsa.server.stopping import told_to_stop
 
-from .options import add_check, add_command, add_logs, address
+from .options import add_check, add_command, add_logs, add_number, address, whole
 from .serving import fail, serve
 
 log = logging.getLogger("samsa.shim")
@@ -53,6 +53,11 @@ def add_to(commands: Any) -> None:
         "--advertise", metavar="HOST:PORT", type=address,
         help="where clients are told to come (the address that they used)",
     )  # fmt: skip
+    add_number(
+        shim, "--linger-ms", whole, 0,
+        "how long a produce request waits for others of its client, to share one call of the "
+        "cluster: cheaper, and later by as much", "MS",
+    )  # fmt: skip
     signing = shim.add_argument_group("signing")
     signing.add_argument("--profile", metavar="NAME", help="of your AWS configuration")
     signing.add_argument("--region", metavar="NAME", help="if the URL does not name it")
@@ -82,7 +87,8 @@ async def _serve(given: argparse.Namespace) -> None:
 
     stop = told_to_stop()
     sign = not given.no_sign
-    shim = Shim(Settings(given.url, sign, given.profile, given.region, given.advertise))
+    linger_s = given.linger_ms / 1000
+    shim = Shim(Settings(given.url, sign, given.profile, given.region, given.advertise, linger_s))
     try:
         where = [await _listen(shim, *each) for each in given.listen or [address(DEFAULT_LISTEN)]]
         if given.check:

@@ -86,6 +86,13 @@ class Incoming:
             raise HangUp("idle") from None
         return bool(self.waiting)
 
+    async def linger(self, seconds: float, wanted: Callable[[Sequence[bytes]], bool]) -> None:
+        """Wait for more requests, for as long as they are wanted beside those that are here."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not self.ended and wanted(self.waiting):
+                    await self._move()
+
     def take(self, count: int) -> list[bytes]:
         taken = [self.waiting.popleft() for _ in range(count)]
         self._moved.set()

@@ -41,7 +41,7 @@ from samsa.shim.link import Link
 from samsa.shim.outgoing import Outgoing
 from samsa.shim.repeat import may_repeat
 from samsa.shim.settings import Settings
-from samsa.shim.together import Group, company, parts, size_of
+from samsa.shim.together import Group, company, may_grow, parts, size_of
 from samsa.shim.transfers import TransferFailed, Transfers
 
 log = logging.getLogger("samsa.shim")
@@ -119,7 +119,10 @@ class Session:
                 await self._link.close()
 
     async def _answer_all(self) -> None:
+        linger_s = self._common.settings.linger_s
         while await self._incoming.some():
+            if linger_s and self._ahead is None:
+                await self._incoming.linger(linger_s, may_grow)
             # What was uploaded as one is asked as one, whoever came since.
             group = self._ahead.group if self._ahead else company(self._incoming.waiting)
             self._incoming.take(len(group))

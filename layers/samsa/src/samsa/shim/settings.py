@@ -50,5 +50,7 @@ class Settings:
     region: str | None = None
     advertise: tuple[str, int] | None = None
     """Where clients are told to come; else the address that they used."""
+    linger_s: float = 0.0
+    """How long a produce waits for others of its client, to be asked with them."""
     times: Times = field(default_factory=Times)
     limits: Limits = field(default_factory=Limits)

@@ -3,11 +3,12 @@
 A client that pipelines has its next requests here while others are being answered. Produces that
 follow one another become one message, and so one invocation, one slot and one put: the function
 queues each in the log before it looks at the next, and their order stays that of the connection.
-Nothing waits for company: what is here when it is asked goes along.
+Nothing waits for company, unless the shim is told to (`--linger-ms`): what is here when it is asked
+goes along.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, takewhile
 from typing import TypeAlias
 
@@ -32,6 +33,16 @@ def company(waiting: Iterable[bytes]) -> Group:
     inline = bool(sizes) and sizes[0] <= LARGEST_INLINE
     fitting = bisect_right(sizes, LARGEST_INLINE if inline else LARGEST_UPLOAD)
     return tuple(produces[: max(fitting, 1)])
+
+
+def may_grow(waiting: Sequence[bytes]) -> bool:
+    """Whether another produce, should it come, would go along with all that are here."""
+    group = company(waiting)
+    return (
+        0 < len(group) == len(waiting) < MOST_TOGETHER
+        and _is_produce(group[0])
+        and size_of(group) < LARGEST_UPLOAD
+    )
 
 
 def parts(group: Group) -> Iterator[bytes]:
