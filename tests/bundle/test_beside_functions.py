@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 from server.peer import Peer
-from server.talk import create, read, records_in, write
+from server.talk import FETCH, create, fetch_row, read, records_in, values, write
 from support.broker import Broker, samsa_up
 from support.chain import Chain, a_chain
 from support.waiting import eventually
@@ -22,6 +22,7 @@ from support.waiting import eventually
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.gateway.settings import Place
 from samsa.ports import Head, Partition
+from samsa.wire.apis import ApiKey
 
 WAIT_MS = 100_000
 """Longer than a peer waits for an answer."""
@@ -72,7 +73,7 @@ def _passes_on(
         write(writer, topic, b"hello")
         found: Any = reading.result()
         print(f"heard after {monotonic() - began:.2f} s")
-        assert [record.value for record in records_in(found.records)] == [b"hello"]
+        assert values(records_in(found.records)) == [b"hello"]
 
 
 def _head(environment: dict[str, str], topic: str) -> Head:
@@ -87,3 +88,25 @@ def _head(environment: dict[str, str], topic: str) -> Head:
             await ledger.close()
 
     return asyncio.run(look())
+
+
+def test_a_consumer_that_waits_is_answered_by_the_wake_itself(
+    chain: Chain, environment: dict[str, str]
+):
+    """Nothing is asked of the cluster again: a push brings what was appended."""
+    topic = f"letters-{uuid4()}"
+    with Peer(chain.address) as reader, Peer(chain.address) as writer:
+        create(writer, topic)
+        write(writer, topic, b"first")
+        assert values(records_in(read(reader, topic, 0).records)) == [b"first"]
+        reader.send(ApiKey.FETCH, FETCH, fetch_row(topic, 1, wait_ms=WAIT_MS))
+        assert eventually(lambda: _head(environment, topic).watchers)
+        sleep(PARKED_S)
+        before = chain.stats()
+        write(writer, topic, b"second")
+        found = reader.answer().responses[0].partitions[0]
+        after = chain.stats()
+    assert values(records_in(found.records)) == [b"second"]
+    assert found.high_watermark == 2
+    assert after["messages_in"] - before["messages_in"] == 1  # the produce
+    assert after["pushed"] - before["pushed"] == 1

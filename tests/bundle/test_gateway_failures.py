@@ -9,6 +9,7 @@ from bundle.talk import TOPIC, create, describe, read, write
 from server.talk import PRODUCE, batch, produce_row
 
 from samsa.envelope import MOST_TOGETHER, Error, ErrorCode, Request, joined
+from samsa.ports import GroupKey
 from samsa.wire.apis import ApiKey
 
 GARBAGE = {
@@ -112,6 +113,6 @@ def test_wake_ups_that_break_do_not_take_the_answer_with_them(
         raise KeyError("a bug")
 
     wakeups.flush = broken  # type: ignore[method-assign]
-    wakeups._names["somebody"] = {"p/x"}
+    wakeups.pushes.add(GroupKey("family"), ["somebody"])
     assert write(client, b"value") == 0
     assert read(client) == [b"value"]

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from bundle.given_gateway import Client, Cluster, Pushes, row_of
 from bundle.talk import TOPIC, create, look, read, values_in, write
-from server.talk import FETCH
+from server.talk import FETCH, records_in
 
-from samsa.envelope import Parked, Reply
+from samsa.aws.pushing import MOST_NEWS
+from samsa.envelope import Parked, Reply, Wake
+from samsa.log.tokens import Token
 from samsa.ports import GroupKey, Head, Partition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -100,6 +102,44 @@ def test_who_appends_wakes_who_is_parked_once(cluster: Cluster, reader: Client, 
     write(writer, b"another")
     assert len(cluster.pushes.sent) == 1
     assert head_of(cluster).watchers == {}
+
+
+def wakes(cluster: Cluster) -> list[Wake]:
+    return [message for _, message in cluster.pushes.sent if isinstance(message, Wake)]
+
+
+def test_a_wake_brings_the_records_along(cluster: Cluster, reader: Client, writer: Client):
+    write(writer, b"before")
+    parked = park(reader, 1)
+    write(writer, b"one", b"two")
+    (wake,) = wakes(cluster)
+    (news,) = wake.news
+    assert {news.name} == set(parked.watches)
+    assert (news.topic, news.partition, news.base, news.end, news.start) == (TOPIC, 0, 1, 3, 0)
+    assert [record.value for record in records_in(wake.frame)] == [b"one", b"two"]
+    assert [record.offset for record in records_in(wake.frame)] == [1, 2]
+
+
+def test_records_that_are_too_large_for_a_message_are_not_brought_along(
+    cluster: Cluster, reader: Client, writer: Client
+):
+    park(reader, 0)
+    write(writer, bytes(MOST_NEWS))
+    assert wakes(cluster) == [Wake(wakes(cluster)[0].names)]
+
+
+def test_records_that_an_open_slot_hides_are_not_brought_along(
+    cluster: Cluster, reader: Client, writer: Client
+):
+    ledger, loop = cluster.first._parts.ledger, cluster.first._loop
+    topic = loop.run_until_complete(ledger.topic(TOPIC))
+    assert topic
+    now = cluster.first._parts.clock.now_ms()
+    hidden_by = str(Token(1, now, "another"))
+    loop.run_until_complete(ledger.reserve(Partition(topic.id, 0), hidden_by, 1))
+    park(reader, 0)
+    write(writer, b"hidden")
+    assert wakes(cluster) == [Wake(wakes(cluster)[0].names)]
 
 
 def test_a_fetch_of_two_partitions_is_woken_by_either(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from samsa.log.cache import TailCache
 from samsa.log.core import Log
 from samsa.log.stores import Stores
-from samsa.ports import Buffer, Claim, Extent, Journaled, Partition, Tail, Unavailable
+from samsa.ports import Appended, Buffer, Claim, Extent, Journaled, Partition, Tail, Unavailable
 
 from .weather import Fault
 
@@ -201,5 +201,7 @@ class Silence:
     def subscribe(self, partitions: Iterable[Partition]) -> AbstractContextManager[Any]:
         return nullcontext()
 
-    def wake(self, partition: Partition, watchers: Iterable[str]) -> None:
+    def wake(
+        self, partition: Partition, watchers: Iterable[str], _: Appended | None = None
+    ) -> None:
         pass

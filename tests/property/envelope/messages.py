@@ -1,5 +1,7 @@
 """Messages of every kind, and texts that are nearly messages."""
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from samsa.envelope import (
@@ -7,6 +9,7 @@ from samsa.envelope import (
     ErrorCode,
     Failure,
     Gather,
+    News,
     Parked,
     Ping,
     Range,
@@ -28,11 +31,19 @@ NAMES = st.lists(WORDS, max_size=4).map(tuple)
 PIECES = st.binary(max_size=40) | st.builds(Range, st.sampled_from(["u", "v", "w"]), SEQ, SEQ)
 HEADERS = st.dictionaries(WORDS, WORDS, max_size=3).map(lambda found: tuple(found.items()))
 
+NEWS = st.tuples(st.tuples(WORDS, WORDS, WORDS, SEQ, SEQ, SEQ, SEQ), st.binary(max_size=40))
+
+
+def _wake(names: tuple[str, ...], news: list[tuple[tuple[Any, ...], bytes]]) -> Wake:
+    told = tuple(News(*fields, len(data)) for fields, data in news)
+    return Wake(names, told, b"".join(data for _, data in news))
+
+
 MESSAGES = st.one_of(
     st.builds(Request, SEQ, FRAMES, MS, st.booleans()),
     st.builds(Reply, SEQ, FRAMES, st.booleans()),
     st.builds(Parked, SEQ, MS, NAMES, FRAMES, MS),
-    st.builds(Wake, NAMES),
+    st.builds(_wake, NAMES, st.lists(NEWS, max_size=3)),
     st.builds(Upload, SEQ, SEQ, WORDS),
     st.builds(Ticket, SEQ, WORDS, WORDS, HEADERS),
     st.builds(Reference, SEQ, WORDS, SEQ, WORDS, MS, st.booleans()),

@@ -11,6 +11,7 @@ from samsa.envelope import (
     ErrorCode,
     Failure,
     Gather,
+    News,
     Parked,
     Ping,
     Range,
@@ -40,6 +41,9 @@ WRITTEN = {
         17, 500, ("p/0",), b"\0\0\0\1", 30_000
     ),
     '1 wake 0 {"names":["p/0"]}': Wake(("p/0",)),
+    '1 wake 0 {"names":["p/0"],"news":[["p/0","t","0f",2,17,18,3,2]]}\nAAE=': Wake(
+        ("p/0",), (News("p/0", "t", "0f", 2, 17, 18, 3, 2),), b"\0\1"
+    ),
     '1 upload 18 {"size":9,"sha256":"ab"}': Upload(18, 9, "ab"),
     '1 ticket 18 {"key":"k","url":"u","headers":{"a":"b"}}': Ticket(18, "k", "u", (("a", "b"),)),
     '1 reference 18 {"key":"k","size":9,"sha256":"ab"}': Reference(18, "k", 9, "ab"),
@@ -97,6 +101,9 @@ def test_members_that_are_not_known_are_ignored():
         '{"message": 1}',
         "{",
         "1 wake 0 " + "[" * 100_000,
+        '1 wake 0 {"names":[],"news":[["p","t","0f",2,17,18,3,1]]}\nAAE=',
+        '1 wake 0 {"names":[],"news":[["p","t","0f",2,17,18,2]]}\nAAE=',
+        '1 wake 0 {"names":[],"news":[["p","t",1,2,17,18,3,2]]}\nAAE=',
         '1 wake 0 {"names":' + "9" * 5_000 + "}",
     ],
 )  # fmt: skip

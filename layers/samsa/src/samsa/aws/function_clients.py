@@ -14,7 +14,7 @@ from samsa.aws.connections import ConnectionsApi
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.open_connections import OpenConnections
 from samsa.aws.pushing import Pushes
-from samsa.ports import Awaited
+from samsa.ports import Appended, Awaited
 
 log = logging.getLogger("samsa.wakeups")
 REMEMBERED = 10_000
@@ -31,8 +31,10 @@ class FunctionClients:
         self._apis: dict[str, ConnectionsApi] = {}
         self._sending: asyncio.Task[None] | None = None
 
-    def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None:
-        self.pushes.add(awaited, watchers)
+    def wake(
+        self, awaited: Awaited, watchers: Iterable[str], appended: Appended | None = None
+    ) -> None:
+        self.pushes.add(awaited, watchers, appended)
         if self.pushes.pending and self._sending is None:
             self._sending = asyncio.get_running_loop().create_task(self._send())
 

@@ -1,7 +1,9 @@
 """Waking clients of functions: a text is pushed to their connections, by functions and processes.
 
-What is to be woken is collected, and then pushed together. A watcher is woken once, and then has to
-come again: else every append would push to consumers that are busy reading anyway.
+What is to be woken is collected, and then pushed together, with the records that were appended if
+they are small: then a shim answers the fetch that waits for them by itself. A watcher is woken
+once, and then has to come again: else every append would push to consumers that are busy reading
+anyway.
 """
 
 import asyncio
@@ -11,12 +13,21 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
+from uuid import UUID
 
 from samsa.aws.connections import ConnectionsApi, Gone
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.heads import FORGOTTEN_AT_ONCE
-from samsa.envelope import Wake, encode
-from samsa.ports import Awaited, GroupKey, Partition, Unavailable, UnknownPartition
+from samsa.envelope import News, Wake, encode, fits
+from samsa.ports import (
+    Appended,
+    Awaited,
+    GroupKey,
+    Partition,
+    Topic,
+    Unavailable,
+    UnknownPartition,
+)
 
 log = logging.getLogger("samsa.wakeups")
 WAKING_S = 2.0
@@ -25,6 +36,8 @@ WOKEN_AT_ONCE = 1_000
 """Connections that are collected. Further ones stay watchers, and the next event wakes them."""
 SAID_EVERY_S = 60.0
 """One line in the log for all wake-ups that are lost within this time."""
+MOST_NEWS = 90 * 1024
+"""Bytes of records in one push; with their names they fit into a message."""
 OF_A_PROCESS = "|"
 """In the address of a watcher that is a process, and hears datagrams: not pushed to."""
 
@@ -40,20 +53,43 @@ def watch_name(awaited: Awaited) -> str:
 
 
 class Pushes:
-    def __init__(self, ledger: DynamoLedger) -> None:
+    def __init__(
+        self, ledger: DynamoLedger, topic_of: Callable[[UUID], Topic | None] = lambda _: None
+    ) -> None:
+        """`topic_of`: what is known of a topic without asking. Of others no records are pushed."""
         self._ledger = ledger
+        self.topic_of = topic_of
+        self._news: dict[str, tuple[News, bytes]] = {}
         self._names: dict[str, set[str]] = {}
         self._woken: dict[Partition, dict[str, int]] = {}
         self.pushed = 0
         self.lost = 0
         self._silent_until = 0.0
 
-    def add(self, awaited: Awaited, watchers: Iterable[str]) -> None:
+    def add(
+        self, awaited: Awaited, watchers: Iterable[str], appended: Appended | None = None
+    ) -> None:
         for watcher in filter(self._has_room_for, watchers):
             self._names.setdefault(watcher, set()).add(watch_name(awaited))
         if isinstance(awaited, Partition) and isinstance(watchers, Mapping):
             ours = {w: t for w, t in watchers.items() if w in self._names}
             self._woken.setdefault(awaited, {}).update(ours)
+            if ours:
+                self._keep(awaited, appended)
+
+    def _keep(self, partition: Partition, appended: Appended | None) -> None:
+        """Of several appends to one partition none is pushed: readers come for all of them."""
+        name, topic = watch_name(partition), self.topic_of(partition.topic_id)
+        if name in self._news or appended is None or topic is None:
+            self._news.pop(name, None)
+            return
+        size = sum(map(len, appended.parts))
+        if size <= MOST_NEWS:
+            news = News(
+                name, topic.name, topic.id.hex, partition.number,
+                appended.base, appended.end, appended.log_start, size,
+            )  # fmt: skip
+            self._news[name] = news, b"".join(appended.parts)
 
     def _has_room_for(self, watcher: str) -> bool:
         room = watcher in self._names or len(self._names) < WOKEN_AT_ONCE
@@ -67,18 +103,20 @@ class Pushes:
         """Push what was collected. Whatever fails or is late is a hint that was lost."""
         names, self._names = self._names, {}
         woken, self._woken = self._woken, {}
-        pushes = [self._push(find, watcher, names[watcher]) for watcher in names]
+        news, self._news = self._news, {}
+        texts = {each: _text(each, news) for each in set(map(frozenset, names.values()))}
+        pushes = [self._push(find, who, texts[frozenset(names[who])]) for who in names]
         try:
             async with asyncio.timeout(WAKING_S):
                 await asyncio.gather(*pushes, *(self._forget(*entry) for entry in woken.items()))
         except TimeoutError:
             log.warning("not all of %d connections were woken within %g s", len(names), WAKING_S)
 
-    async def _push(self, find: FindApi, watcher: str, names: set[str]) -> None:
+    async def _push(self, find: FindApi, watcher: str, text: str) -> None:
         try:
             connections = await find(watcher)
             if connections is not None:
-                await connections.post(watcher, encode(Wake(tuple(sorted(names)))))
+                await connections.post(watcher, text)
                 self.pushed += 1
         except Gone:
             log.info("a watcher has gone: %s", watcher)
@@ -97,3 +135,16 @@ class Pushes:
         while some := dict(islice(left, FORGOTTEN_AT_ONCE)):
             with suppress(Unavailable, UnknownPartition):
                 await self._ledger.forget_watchers(partition, some)
+
+
+def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> str:
+    """With as much news as one message holds."""
+    told: list[News] = []
+    frame = b""
+    for name in sorted(names & news.keys()):
+        one, data = news[name]
+        if len(frame) + len(data) <= MOST_NEWS:
+            told.append(one)
+            frame += data
+    text = encode(Wake(tuple(sorted(names)), tuple(told), frame))
+    return text if fits(text) else encode(Wake(tuple(sorted(names))))

@@ -12,6 +12,7 @@ from samsa.envelope.messages import (
     Frame,
     Gather,
     Message,
+    News,
     Parked,
     Ping,
     Range,
@@ -45,6 +46,23 @@ def _parked(found: Parts) -> Parked:
         found.frame,
         natural(more.get("good", 0)),
     )
+
+
+def _wake(found: Parts) -> Wake:
+    names = texts(found.more.get("names"))
+    news = tuple(map(_news, list_of(found.more.get("news", []))))
+    if sum(each.size for each in news) != len(found.frame):
+        raise EnvelopeError("a wake's news are not as long as its frame")
+    return Wake(names, news, found.frame)
+
+
+def _news(value: Any) -> News:
+    row = list_of(value)
+    if len(row) != len(News._fields):
+        raise EnvelopeError(f"news have {len(News._fields)} fields")
+    name, topic, topic_id = map(text, row[:3])
+    partition, base, end, start, size = map(natural, row[3:])
+    return News(name, topic, topic_id, partition, base, end, start, size)
 
 
 def _upload(found: Parts) -> Upload:
@@ -119,7 +137,7 @@ READERS: dict[str, Callable[[Parts], Message]] = {
     "request": _request,
     "reply": lambda found: Reply(found.seq, found.frame, _several(found.more)),
     "parked": _parked,
-    "wake": lambda found: Wake(texts(found.more.get("names"))),
+    "wake": _wake,
     "upload": _upload,
     "ticket": _ticket,
     "reference": _reference,
@@ -137,7 +155,9 @@ WRITERS: dict[type, Callable[[Any], Parts]] = {
         {"wait": m.wait_ms, "good": m.good_ms, "watches": m.watches},
         m.frame,
     ),
-    Wake: lambda m: Parts("wake", 0, {"names": m.names}),
+    Wake: lambda m: Parts(
+        "wake", 0, {"names": m.names, **({"news": m.news} if m.news else {})}, m.frame
+    ),
     Upload: lambda m: Parts("upload", m.seq, {"size": m.size, "sha256": m.sha256}),
     Ticket: lambda m: Parts(
         "ticket", m.seq, {"key": m.key, "url": m.url, "headers": dict(m.headers)}

@@ -50,8 +50,30 @@ class Parked(NamedTuple):
     """How long the frame may answer this request and equal ones without asking."""
 
 
+class News(NamedTuple):
+    """Batches that were appended to a partition. Their bytes are a part of the wake's frame."""
+
+    name: str
+    """One of the wake's names."""
+    topic: str
+    topic_id: str
+    """Of 32 hexadecimal digits."""
+    partition: int
+    base: int
+    """The first offset of the batches."""
+    end: int
+    """The high watermark: readers see what is below."""
+    start: int
+    """Where the log begins."""
+    size: int
+
+
 class Wake(NamedTuple):
     names: tuple[str, ...]
+    news: tuple[News, ...] = ()
+    """What happened to some of them; the others have to be asked for."""
+    frame: Frame = b""
+    """The bytes of the news, one after the other."""
 
 
 class Upload(NamedTuple):

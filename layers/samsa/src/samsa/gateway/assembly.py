@@ -47,6 +47,7 @@ class Assembly:
             groups=_groups(settings.initial_rebalance_delay_ms),
         )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
+        self.wakeups.pushes.topic_of = self.broker.catalog.last_seen
         watch_ms = settings.good_ms + WATCH_MARGIN_MS
         self.broker.log.watches = ConnectionWatches(stores, self.door, watch_ms)
 

@@ -14,7 +14,7 @@ from samsa.aws.pushing import Pushes
 from samsa.log.stores import Stores
 from samsa.log.tokens import Token
 from samsa.log.watch import Watches
-from samsa.ports import Awaited, CannotWait, GroupKey, Partition
+from samsa.ports import Appended, Awaited, CannotWait, GroupKey, Partition
 
 from .visit import Door, Parking
 
@@ -38,7 +38,7 @@ class NoWait:
 class PushedWakeups:
     def __init__(self, door: Door, ledger: DynamoLedger) -> None:
         self._door = door
-        self._pushes = Pushes(ledger)
+        self.pushes = Pushes(ledger)
         self.address = ""
         """The connection whose request is being served."""
 
@@ -46,15 +46,17 @@ class PushedWakeups:
     def subscribe(self, awaited: Iterable[Awaited]) -> Iterator[NoWait]:
         yield NoWait(self._door, awaited)
 
-    def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None:
+    def wake(
+        self, awaited: Awaited, watchers: Iterable[str], appended: Appended | None = None
+    ) -> None:
         if isinstance(awaited, GroupKey):
             # The request that is being answered needs no wake-up.
             watchers = [watcher for watcher in watchers if watcher != self.address]
-        self._pushes.add(awaited, watchers)
+        self.pushes.add(awaited, watchers, appended)
 
     @property
     def pending(self) -> bool:
-        return self._pushes.pending
+        return self.pushes.pending
 
     async def flush(self, connections: ConnectionsApi) -> None:
         """Push what was collected. Whatever fails or is late is a hint that was lost."""
@@ -62,7 +64,7 @@ class PushedWakeups:
         async def find(_: str) -> ConnectionsApi:
             return connections
 
-        await self._pushes.send(find)
+        await self.pushes.send(find)
 
 
 class ConnectionWatches(Watches):

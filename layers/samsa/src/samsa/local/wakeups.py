@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 from uuid import UUID
 
-from samsa.ports import Awaited, GroupKey, Partition
+from samsa.ports import Appended, Awaited, GroupKey, Partition
 
 PARTITION_NOTE, GROUP_NOTE = b"P", b"G"
 LAST_PORT = 2**16 - 1
@@ -71,7 +71,7 @@ class LocalWakeups:
         self.waiting: dict[Awaited, set[Waiter]] = {}
         self._transport: asyncio.DatagramTransport | None = None
         self._senders: dict[int, socket.socket] = {}
-        self.wake_elsewhere: Callable[[Awaited, Iterable[str]], None] | None = None
+        self.wake_elsewhere: Callable[[Awaited, Iterable[str], Appended | None], None] | None = None
         """Wakes watchers that are no processes."""
 
     async def listen(
@@ -90,7 +90,9 @@ class LocalWakeups:
     def subscribe(self, awaited: Iterable[Awaited]) -> Waiter:
         return Waiter(self, list(awaited))
 
-    def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None:
+    def wake(
+        self, awaited: Awaited, watchers: Iterable[str], appended: Appended | None = None
+    ) -> None:
         self.wake_here(awaited)
         if not watchers:
             return
@@ -99,7 +101,7 @@ class LocalWakeups:
                 if watcher != self.address:
                     self._send(watcher, awaited)
         if self.wake_elsewhere is not None:
-            self.wake_elsewhere(awaited, watchers)
+            self.wake_elsewhere(awaited, watchers, appended)
 
     def wake_here(self, awaited: Awaited) -> None:
         for waiter in self.waiting.get(awaited, ()):

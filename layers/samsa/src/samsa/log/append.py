@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samsa.ports import Confirmed, Missing, Partition, Unavailable
+from samsa.ports import Appended, Confirmed, Missing, Partition, Unavailable
 from samsa.records.batch import BatchHeader, headers, is_compacted_filler
 
 from .admit import Outcome, Producers, Refusal, Screening, refused
@@ -106,7 +106,7 @@ class Appender:
             self._fencer.soon(partition, slot.token, slot.base)
             return None
         confirmed = await stores.insist(stores.ledger.confirm, partition, slot.token, layout.extent)
-        stores.wakeups.wake(partition, confirmed.head.watchers)
+        stores.wakeups.wake(partition, confirmed.head.watchers, _appended(confirmed, layout))
         if confirmed.was_open or layout.first_own is None:
             return confirmed.head.log_start
         return await self._ask(partition, slot, layout.first_own, confirmed)
@@ -158,6 +158,14 @@ class Appender:
         head = await self._stores.insist(self._stores.ledger.head, partition)
         if own.base_offset < head.log_start:
             raise _aged(partition, own)
+
+
+def _appended(confirmed: Confirmed, layout: Layout) -> Appended | None:
+    """What the slot holds, if this writer closed it and no open slot hides it."""
+    head, extent = confirmed.head, layout.extent
+    if not confirmed.was_open or head.visible_end < extent.end:
+        return None
+    return Appended(extent.base, head.visible_end, head.log_start, layout.parts)
 
 
 def _aged(partition: Partition, own: BatchHeader) -> Unavailable:

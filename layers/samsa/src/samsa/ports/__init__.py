@@ -27,9 +27,10 @@ from .journal import Claim, Journal, Journaled, Tail
 from .ledger import Bound, Confirmed, Ledger
 from .objects import Buffer, FileRange, Objects, Piece
 from .partitions import Head, Partition, Topic
-from .wakeups import Awaited, GroupKey, Subscription, Wakeups
+from .wakeups import Appended, Awaited, GroupKey, Subscription, Wakeups
 
 __all__ = [
+    "Appended",
     "Awaited",
     "Bound",
     "Buffer",

@@ -1,9 +1,10 @@
 """Waiting, and being woken."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, TypeAlias
 
+from .objects import Buffer
 from .partitions import Partition
 
 
@@ -26,10 +27,23 @@ Awaited: TypeAlias = Partition | GroupKey
 """What a request may be parked on: a partition that grows, a group that moves on."""
 
 
+class Appended(NamedTuple):
+    """What woke those who wait for a partition, if its readers see it already."""
+
+    base: int
+    end: int
+    """The visible end of the log."""
+    log_start: int
+    parts: Sequence[Buffer]
+    """Good until `wake` returns."""
+
+
 class Wakeups(Protocol):
     address: str
     """The name under which others wake this process: a head's watcher, a member's waiter."""
 
     def subscribe(self, awaited: Iterable[Awaited]) -> AbstractContextManager[Subscription]: ...
 
-    def wake(self, awaited: Awaited, watchers: Iterable[str]) -> None: ...
+    def wake(
+        self, awaited: Awaited, watchers: Iterable[str], appended: Appended | None = None
+    ) -> None: ...

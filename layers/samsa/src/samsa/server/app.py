@@ -93,6 +93,8 @@ async def run(
             )
             cluster_id = await found.stores.ledger.cluster_id(_new_cluster_id())
             broker = Broker(found.stores, cluster_id, settings.rules, groups=found.groups)
+            if found.function_clients is not None:
+                found.function_clients.pushes.topic_of = broker.catalog.last_seen
             for disk in disks_of(found.stores):
                 await disk.keep_reserve()
             if found.is_first:

@@ -1,8 +1,9 @@
 """The stores that URLs name, opened together, and closed in the order that they need."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from samsa.local.health import Health
 from samsa.local.journal import SqliteJournal
@@ -14,11 +15,16 @@ from samsa.system import SystemClock, fresh_words
 
 from .urls import open_groups, open_journal, open_ledger, open_objects
 
+if TYPE_CHECKING:
+    from samsa.aws.function_clients import FunctionClients
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     stores: Stores
     groups: Groups
+    function_clients: "FunctionClients | None" = None
+    """Those who wait behind API Gateway, where the ledger is one that functions use."""
     is_first: bool = False
     """Whether no other process on this machine had the ledger open. Nobody knows of others."""
 
@@ -48,22 +54,25 @@ async def opened(
         journal = open_journal(ledger, objects, words(), fsync)
         if journal is not None:
             closing.push_async_callback(journal.close)
-        if not isinstance(ledger, SqliteLedger):
-            closing.push_async_callback(_wake_function_clients(ledger, wakeups))
+        clients = _function_clients(ledger, wakeups)
+        if clients is not None:
+            closing.push_async_callback(clients.close)
         groups = open_groups(ledger_url, ledger, fsync)
         closing.push_async_callback(groups.close)
         clock = SystemClock()
         stores = Stores(ledger, objects, clock, wakeups, words, limits, journal)
         is_first = isinstance(ledger, SqliteLedger) and ledger.noted.was_first
-        yield Opened(stores, groups, is_first)
+        yield Opened(stores, groups, clients, is_first)
 
 
-def _wake_function_clients(ledger: Ledger, wakeups: LocalWakeups) -> Callable[[], Awaitable[None]]:
-    """From here on, clients behind API Gateway are woken too. What it gives ends that."""
+def _function_clients(ledger: Ledger, wakeups: LocalWakeups) -> "FunctionClients | None":
+    """Who waits behind API Gateway is woken too, where functions may use the ledger."""
+    if isinstance(ledger, SqliteLedger):
+        return None
     from samsa.aws.dynamodb import DynamoLedger
     from samsa.aws.function_clients import FunctionClients
 
     assert isinstance(ledger, DynamoLedger)
     clients = FunctionClients(ledger)
     wakeups.wake_elsewhere = clients.wake
-    return clients.close
+    return clients

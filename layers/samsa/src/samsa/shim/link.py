@@ -6,7 +6,7 @@ could not be sent was never asked.
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection
@@ -42,7 +42,7 @@ class Link:
         greeting: Greeting,
         times: Times,
         delays: Callable[[], Iterator[float]],
-        woken: Callable[[Collection[str]], None],
+        woken: Callable[[Wake], None],
         lost: Callable[[], None],
     ) -> None:
         self._door = door
@@ -158,7 +158,7 @@ class Link:
 
     def _take(self, message: Message) -> None:
         if isinstance(message, Wake):
-            self._woken(message.names)
+            self._woken(message)
         elif isinstance(message, Ping):
             self._pong()
         elif self._answer is None or self._answer.done():

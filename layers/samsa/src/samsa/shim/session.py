@@ -28,6 +28,7 @@ from samsa.envelope import (
     Request,
     Ticket,
     Upload,
+    Wake,
 )
 from samsa.handlers.budget import Budget
 from samsa.server.logs import event
@@ -38,6 +39,7 @@ from samsa.shim.handshake import Door
 from samsa.shim.incoming import Incoming
 from samsa.shim.kept import Kept, KeptAnswers, answer_to
 from samsa.shim.link import Link
+from samsa.shim.news import answer_with
 from samsa.shim.outgoing import Outgoing
 from samsa.shim.repeat import may_repeat
 from samsa.shim.settings import Settings
@@ -93,6 +95,8 @@ class Session:
         self._ahead: Ahead | None = None
         self._names: set[str] = set()
         """Woken since the last request was sent: a wake may overtake what it belongs to."""
+        self._wake: Wake | None = None
+        """The last one that came while a request is held."""
         self._something = asyncio.Event()
 
     async def serve(self) -> None:
@@ -134,8 +138,7 @@ class Session:
     async def _answer(self, group: Group) -> None:
         began = self._loop.time()
         kept = self._kept.find(group[0], began)
-        if kept is not None and await self._hold(began + kept.wait_s, kept):
-            await self._outgoing.frame(answer_to(group[0], kept.frame))
+        if kept is not None and await self._held(group[0], began + kept.wait_s, kept):
             return
         pace = Pace(self._common.delays)
         good_at = began
@@ -238,15 +241,22 @@ class Session:
         kept = Kept(parked.frame, waited_s + wait_s, now + (good_s or wait_s), watches)
         if good_s and self._names.isdisjoint(watches):
             self._kept.keep(frame, kept)
-        if not await self._hold(now + wait_s, kept):
-            return False
-        await self._outgoing.frame(parked.frame)
-        return True
+        return await self._held(frame, now + wait_s, kept)
 
-    async def _hold(self, until: float, kept: Kept) -> bool:
-        """True when it is time to answer with what is kept; False if it is to be asked again."""
+    async def _held(self, request: bytes, until: float, kept: Kept) -> bool:
+        """True once it is answered, with what is kept or with what a wake brought; False if it is
+        to be asked again."""
+        self._wake = None
         woken = await self._sleep(min(until, kept.good_until), kept.watches)
-        return not woken and until <= kept.good_until
+        answer: bytes | None = None
+        if not woken and until <= kept.good_until:
+            answer = answer_to(request, kept.frame)
+        elif self._wake is not None and self._link.is_open:
+            answer = answer_with(self._wake, request, kept.frame)
+        if answer is None:
+            return False
+        await self._outgoing.frame(answer)
+        return True
 
     async def _sleep(self, until: float, watches: Collection[str]) -> bool:
         """True if it ended before its time: one of the watches was named, or the link was lost."""
@@ -264,9 +274,10 @@ class Session:
                 return False
         return True
 
-    def _woken(self, names: Collection[str]) -> None:
-        self._names.update(names)
-        self._kept.forget(names)
+    def _woken(self, wake: Wake) -> None:
+        self._names.update(wake.names)
+        self._kept.forget(wake.names)
+        self._wake = wake
         self._something.set()
 
     def _lost(self) -> None:
