@@ -1,0 +1,1 @@
+"""A discrete-event simulation of Samsa on AWS's limits. See ../README.md and docs/scale.md."""
