@@ -20,6 +20,7 @@ from support.tools import require
 TESTS = Path(__file__).parents[1]
 DRIVERS = TESTS / "clients" / "drivers"
 FOREIGN = TESTS / "foreign" / "sources"
+JUDGE = TESTS / "histories" / "judge"
 SERVERS = TESTS / "support" / "servers"
 ROOT = TESTS.parent
 
@@ -97,6 +98,11 @@ def go_members() -> Path:
 def franz_go_tests() -> Path:
     build = ["go", "test", "-c", "-o", "kgo.test", FRANZ_GO]
     return built(FOREIGN / "franz_go", [build]) / "kgo.test"
+
+
+@need("the judge of histories", "go")
+def history_judge() -> Path:
+    return built(JUDGE, [["go", "build", "-o", "judge", "."]]) / "judge"
 
 
 @need(f"DynamoDB Local {DYNAMODB_LOCAL}", "mvn", "java", "javac")

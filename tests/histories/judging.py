@@ -1,0 +1,24 @@
+"""The judge: Porcupine, with a model of an append-only log (judge/)."""
+
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from support import needs
+
+LEGAL, ILLEGAL, UNDECIDED, UNREADABLE = range(4)
+MOST_S = 60
+
+
+class Verdict(NamedTuple):
+    code: int
+    said: str
+
+
+def judge(history: Path, *, holes: bool = True) -> Verdict:
+    """`holes`: offsets whose writer died stay empty, and hide for a while what comes after them.
+    When the log has none any more, this is to go."""
+    options = ["--seconds", str(MOST_S), *(["--holes"] if holes else [])]
+    command = [str(needs.history_judge()), *options, str(history)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return Verdict(done.returncode, done.stdout + done.stderr)
