@@ -9,10 +9,10 @@ BUILT := .aws-sam/build/template.yaml
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run prepare test soak fuzz check format bench bundle deploy clean
+.PHONY: help setup run prepare test soak fuzz histories check format bench bundle deploy clean
 
 help: ## List what there is to make
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Samsa needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -43,6 +43,9 @@ soak: $(DEV_STAMP) ## Ten minutes of mixed load, retention, merging, compaction
 
 fuzz: $(DEV_STAMP) ## Mutated frames of every API (SECONDS=600 SEED=7; ARGS="--keep-going")
 	$(BIN)/python tests/fuzz/play.py --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+histories: $(DEV_STAMP) ## Two processes under SIGKILL and SIGSTOP, judged (SECONDS=600 SEED=7)
+	$(BIN)/python tests/histories/play.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 check: $(DEV_STAMP) ## Format, lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -1,0 +1,92 @@
+"""What happens to one process: it is killed and started again, or stopped and continued."""
+
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from server.process import Samsa
+
+PAUSE_S = (0.3, 3.0)
+DOWN_S = (0.0, 1.0)
+STOPPED_S = (0.1, 4.0)
+SLEPT_S = (16.0, 19.0)
+"""Longer than an open slot is left to its writer."""
+SLEEPS = 0.1
+"""Of all stops, where there is time for them."""
+STARTS = 5
+LOCKED = "database is locked"
+
+
+class Nemesis:
+    """A thread, whose plan follows from the seed. `counts` are of kills and stops. Even processes
+    are killed first, odd ones stopped: a short run has both."""
+
+    def __init__(self, number: int, samsa: Samsa, seed: int, log: Path, *, sleeps: bool) -> None:
+        self.counts: Counter[str] = Counter()
+        self._number = number
+        self._samsa = samsa
+        self._random = random.Random(seed)
+        self._log = log
+        self._sleeps = sleeps
+        self._error: BaseException | None = None
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"nemesis {number}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+
+    def finish(self) -> None:
+        """The process runs again when this returns."""
+        self.stop()
+        self._thread.join(60)
+        assert not self._thread.is_alive(), f"process {self._number} does not start again"
+        if self._error is not None:
+            raise AssertionError(f"process {self._number} did not start") from self._error
+
+    def _run(self) -> None:
+        try:
+            acts = [self._kill, self._suspend]
+            act = acts[self._number % 2]
+            while not self._over.wait(self._random.uniform(*PAUSE_S)):
+                act()
+                act = self._random.choice(acts)
+        except BaseException as error:
+            self._error = error
+
+    def _kill(self) -> None:
+        self._note("killed")
+        self._samsa.kill()
+        self._over.wait(self._random.uniform(*DOWN_S))
+        self._start()
+        self._note("started")
+
+    def _start(self) -> None:
+        """Beside a process that was stopped while it wrote to the SQLite file, a start gives up
+        after ten seconds and says why. It is tried again, as a supervisor does."""
+        for tries_left in reversed(range(STARTS)):
+            try:
+                self._samsa.again()
+                return
+            except RuntimeError:
+                if LOCKED not in self._samsa.said() or not tries_left:
+                    raise
+                self._note("start refused")
+
+    def _suspend(self) -> None:
+        slept = self._sleeps and self._random.random() < SLEEPS
+        self._note("stopped")
+        self._samsa.process.send_signal(signal.SIGSTOP)
+        try:
+            self._over.wait(self._random.uniform(*(SLEPT_S if slept else STOPPED_S)))
+        finally:
+            self._samsa.process.send_signal(signal.SIGCONT)
+        self._note("continued")
+
+    def _note(self, what: str) -> None:
+        self.counts[what] += 1
+        with self._log.open("a") as log:
+            log.write(f"{time.monotonic_ns()} process {self._number} {what}\n")
