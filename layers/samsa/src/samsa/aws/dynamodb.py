@@ -7,6 +7,7 @@ conditional, so the client may repeat any of them without harm.
 from samsa.aws.client import DynamoClient, Patience, dynamodb_client
 from samsa.aws.heads import HeadCalls
 from samsa.aws.new_table import create_table
+from samsa.aws.nodes import NodeCalls
 from samsa.aws.producers import ProducerCalls
 from samsa.aws.swaps import SwapCalls
 from samsa.aws.table import Table
@@ -15,7 +16,7 @@ from samsa.aws.topic_changes import TopicChanges
 CONNECTIONS = 32
 
 
-class DynamoLedger(HeadCalls, SwapCalls, ProducerCalls, TopicChanges):
+class DynamoLedger(HeadCalls, SwapCalls, ProducerCalls, TopicChanges, NodeCalls):
     def __init__(
         self,
         table: str,

@@ -11,6 +11,7 @@
 | TOPICS             | I#{id}             | its name                                    |
 | DOOMED             | {id}               | a deleted topic that still has items        |
 | CLUSTER            | ID, PRODUCERS      | the cluster's id, the next producer id      |
+| NODES              | {node id}          | a process that announced itself (nodes.py)  |
 
 An extent is filed under its *last* offset, so that one range query from any offset begins with the
 extent that contains it.

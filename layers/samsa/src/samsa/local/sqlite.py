@@ -21,6 +21,7 @@ from uuid import UUID
 from samsa.local.checkpoint import Checkpointer
 from samsa.local.database import BUSY_TIMEOUT_MS, store_call
 from samsa.local.files import sync_file
+from samsa.local.node_rows import NODES_SCHEMA, NodeCalls
 from samsa.local.noted import NotedAppends
 from samsa.local.schema import (
     INSERT_EXTENT,
@@ -73,6 +74,9 @@ HARMLESS = {
     "change_topic",
     "next_producer_ids",
     "cluster_id",
+    "nodes",
+    "put_node",
+    "remove_node",
     "append",
 }
 """Calls that leave heads and producers as they are; but for an append, which says what it did."""
@@ -103,9 +107,9 @@ CLOSE_LAST = f"""
     RETURNING {HEAD}"""
 
 
-class SqliteLedger(SwapCalls):
+class SqliteLedger(SwapCalls, NodeCalls):
     def __init__(self, path: str, fsync: bool = False) -> None:
-        super().__init__(path, SCHEMA + TOPIC_CHANGES, fsync)
+        super().__init__(path, SCHEMA + TOPIC_CHANGES + NODES_SCHEMA, fsync)
         self._path = path
         self._add_times()
         self._topics = TopicList(self._db)

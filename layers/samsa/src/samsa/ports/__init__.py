@@ -25,6 +25,7 @@ from .extents import Extent, Grave, grave_of, is_slot_key
 from .groups import Committed, GroupItem, Groups, Offsets
 from .journal import Claim, Journal, Journaled, Tail
 from .ledger import Bound, Confirmed, Ledger
+from .nodes import Node
 from .objects import Buffer, FileRange, Objects, Piece
 from .partitions import Head, Partition, Topic
 from .wakeups import Appended, Awaited, GroupKey, Subscription, Wakeups
@@ -51,6 +52,7 @@ __all__ = [
     "Ledger",
     "Misconfigured",
     "Missing",
+    "Node",
     "Objects",
     "Offsets",
     "Partition",

@@ -22,6 +22,10 @@ on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
 | producer   | its last batches          | five                       | the oldest goes            |
 | extent     | marks and their times     | `MOST_MARKS` (joining)     | fewer, further apart       |
 | grave      | segments of one swap      | 100: a transaction's parts | the swap is not made       |
+| node       | host, zone                | `LONGEST_HOST`,            | not announced; `--zone`    |
+|            |                           | `LONGEST_ZONE`             | refused at the start       |
+| nodes      | one item for each process | `MOST_NODES`               | not announced: it serves   |
+|            |                           |                            | whoever comes              |
 | cursor, id | nothing                   |                            |                            |
 
 A commit of offsets that is more than a transaction holds is several (`TRANSACTION_BYTES`).
@@ -37,4 +41,9 @@ MOST_CONFIG_BYTES = 64 * 1024
 """Of one topic, names and values."""
 LONGEST_GROUP_ID = 1_000
 """Characters. The names of all groups are in memory where groups are counted."""
+MOST_NODES = 100
+"""Processes of one cluster that are named to clients. Each of them reads all of these items."""
+LONGEST_HOST = 255
+"""Characters. DNS ends a name at 253."""
+LONGEST_ZONE = 255
 TRANSACTION_BYTES = 3_500_000

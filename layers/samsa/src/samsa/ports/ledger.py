@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from .extents import Extent, Grave
+from .nodes import Node
 from .partitions import Head, Partition, Topic
 
 
@@ -174,6 +175,21 @@ class Ledger(Protocol):
 
     async def cluster_id(self, proposed: str) -> str:
         """The cluster's id: the first one that was ever proposed."""
+        ...
+
+    async def nodes(self) -> list[Node]:
+        """The processes that announced themselves, by id; those that have gone since, too."""
+        ...
+
+    async def put_node(self, node: Node, after: Node | None) -> bool:
+        """Store the node if what has its id is `after`: by owner and version (None: nothing).
+
+        False if it was something else. Repeating a put that succeeded answers True.
+        """
+        ...
+
+    async def remove_node(self, node: Node) -> None:
+        """Unless another process has the id by now. Removing what is not there is no error."""
         ...
 
     async def close(self) -> None: ...
