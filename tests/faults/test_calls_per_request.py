@@ -13,11 +13,13 @@ from support.waiting import eventually
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.s3 import S3Objects
 from samsa.handlers.broker import Broker
+from samsa.handlers.nodes import Nodes
 from samsa.log.cache import TailCache
 from samsa.log.watch import RENEW_MS
+from samsa.ports import Node
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import produce
+from samsa.wire.messages import describe_cluster, find_coordinator, metadata, produce
 
 TOPIC = "costs"
 APPEND = {"UpdateItem": 2, "PutItem": 1, "put": 1}
@@ -84,6 +86,22 @@ async def test_a_topic_is_looked_up_once_a_second(site: Site):
     site.clock.turn(1_000)
     assert await site.cost(site.produce(batch(b"value"))) == {**APPEND, "GetItem": 1}
     assert await site.cost(site.produce(batch(b"value"))) == APPEND
+
+
+async def test_naming_many_nodes_asks_no_store(site: Site):
+    nodes = [Node(n, f"o{n}", 1, f"10.0.0.{n}", 9092, "ab"[n % 2], "", 0) for n in range(50)]
+    site.broker.nodes = Nodes(nodes, 0)
+    asked = metadata.REQUEST(topics=[metadata.TOPIC(name=TOPIC)])
+    groups = find_coordinator.REQUEST(key_type=1, coordinator_keys=["family"])
+    await site.broker.catalog.named(TOPIC)
+    for key, version, request in (
+        (ApiKey.METADATA, 12, asked),
+        (ApiKey.DESCRIBE_CLUSTER, 1, describe_cluster.REQUEST()),
+        (ApiKey.FIND_COORDINATOR, 4, groups),
+    ):
+        assert await site.cost(ask(site.broker, key, version, request)) == {}
+    answer = await ask(site.broker, ApiKey.METADATA, 12, asked)
+    assert len(answer.brokers) == 50
 
 
 async def test_an_idempotent_producer_costs_one_write_more_and_at_first_a_read(site: Site):

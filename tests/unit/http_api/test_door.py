@@ -32,7 +32,9 @@ async def test_it_serves_on_the_port_that_it_says(site: Site, host: str):
     async with httpx.AsyncClient(base_url=opened.url or "") as client:
         both = await asyncio.gather(client.get("/cluster"), client.get("/health"))
         assert [answer.status_code for answer in both] == [200, 200]
-        assert both[0].json()["brokers"] == [{"id": 0, "host": "127.0.0.1", "port": 9092}]
+        assert both[0].json()["brokers"] == [
+            {"id": 0, "host": "127.0.0.1", "port": 9092, "zone": None}
+        ]
         stranger = await client.get("/topics", headers={"host": "samsa.example"})
         assert stranger.status_code == 421
     await opened.close()

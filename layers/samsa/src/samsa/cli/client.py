@@ -69,6 +69,15 @@ class Client:
             size -= len(chunk)
         return b"".join(chunks)
 
+    def all_nodes(self) -> list["Client"]:
+        """A client of each node of the cluster."""
+        from samsa.wire.messages import metadata
+
+        nodes = self.ask(ApiKey.METADATA, metadata.REQUEST(topics=[])).brokers
+        if len(nodes) == 1:
+            return [self]
+        return [Client(f"{node.host}:{node.port}") for node in nodes]
+
     def topics(self, names: list[str] | None, create: bool = False) -> list[Any]:
         from samsa.wire.messages import metadata
 

@@ -79,9 +79,13 @@ def add_to(commands: Any) -> None:
 
 
 def list_all(given: argparse.Namespace) -> int:
-    answer = Client(given.bootstrap).ask(ApiKey.LIST_GROUPS, list_groups.REQUEST())
-    check(answer.error_code, None, "groups")
-    for group in answer.groups:
+    """Each node lists the groups that it is named as coordinator of."""
+    found = {}
+    for client in Client(given.bootstrap).all_nodes():
+        answer = client.ask(ApiKey.LIST_GROUPS, list_groups.REQUEST())
+        check(answer.error_code, None, "groups")
+        found.update({group.group_id: group for group in answer.groups})
+    for _, group in sorted(found.items()):
         print(f"{group.group_id}\t{group.group_state}\t{group.group_type}")
     return 0
 

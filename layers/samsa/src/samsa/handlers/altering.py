@@ -47,7 +47,7 @@ async def alter_all(
 
 async def _alter(resource: Any, amend: Amend, dry_run: bool, broker: Broker) -> None:
     _check_entries(resource)
-    kind = check_resource(resource)
+    kind = check_resource(resource, broker.nodes)
     if kind is ResourceType.BROKER:
         _refuse_any(amend({}))
         return

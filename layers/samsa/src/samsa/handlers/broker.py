@@ -15,6 +15,7 @@ from samsa.work import Work, WorkLimits
 
 from .budget import Budget
 from .catalog import Catalog, CatalogRules
+from .nodes import Nodes
 from .topic_totals import Totals
 from .unpacking import Unpacking
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from .coordinator import Coordinator
     from .group_totals import GroupTotals
 
-NODE_ID = 0
 LEADER_EPOCH = 0
 LONG_REQUESTS = 4
 """Those of thousands of elements: as many are in memory, with their answers, at a time."""
@@ -62,6 +62,8 @@ class Context(NamedTuple):
     """Where the client reached us, and so where it is told to come back."""
     client_host: str = ""
     """Where it comes from, as Kafka shows it: a slash and the address."""
+    asks_all: bool = False
+    """Whether it asks no other process, and so wants to know what all of them would say."""
 
 
 @dataclass(slots=True)
@@ -78,6 +80,8 @@ class Broker:
     producer_ids: range = range(0)
     """Ids that were taken from the ledger and not given out yet."""
     groups: Groups | None = None
+    nodes: Nodes = field(default_factory=Nodes.alone)
+    """The cluster as it was last seen. Asking it costs no call to a store."""
     _coordinator: "Coordinator | None" = field(init=False, default=None)
     _group_totals: "GroupTotals | None" = field(init=False, default=None)
 

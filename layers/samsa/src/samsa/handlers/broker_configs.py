@@ -1,11 +1,12 @@
-"""The broker's own configs, under the names that people look for: what is true here as it is, and
+"""A node's configs, under the names that people look for: what is true here as it is, and
 Kafka's defaults for the rest. None of them can be changed by a client."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .broker import NODE_ID, Broker, Context
+from .broker import Broker
 from .config_kinds import INT32_MAX, INT64_MAX, ConfigType
+from .nodes import Named
 from .resources import Source
 
 BOOLEAN, STRING, INT, LONG, LIST = (
@@ -77,8 +78,9 @@ class BrokerConfig(NamedTuple):
     default: str | None
 
 
-def broker_configs(context: Context, broker: Broker) -> list[BrokerConfig]:
-    own = _own(context, broker)
+def broker_configs(node: Named, broker: Broker) -> list[BrokerConfig]:
+    """Of another process, what this one was started with: they are meant to be alike."""
+    own = _own(node, broker)
     found = []
     for name, (type_, default) in DEFAULTS.items():
         value = own.get(name, default)
@@ -87,15 +89,16 @@ def broker_configs(context: Context, broker: Broker) -> list[BrokerConfig]:
     return found
 
 
-def _own(context: Context, broker: Broker) -> dict[str, str]:
+def _own(node: Named, broker: Broker) -> dict[str, str | None]:
     """What is true of this broker, where that is not the same everywhere."""
-    host, port = context.address
+    listener = f"PLAINTEXT://{node.host}:{node.port}"
     rules = broker.rules
     groups = broker.group_settings
     return {
-        "advertised.listeners": f"PLAINTEXT://{host}:{port}",
+        "advertised.listeners": listener,
         "auto.create.topics.enable": str(rules.auto_create_topics).lower(),
-        "broker.id": str(NODE_ID),
+        "broker.id": str(node.id),
+        "broker.rack": node.rack,
         "fetch.max.bytes": str(rules.max_fetch_bytes),
         "group.consumer.heartbeat.interval.ms": str(groups.consumer_heartbeat_interval_ms),
         "group.consumer.max.size": str(groups.consumer_max_size),
@@ -104,10 +107,10 @@ def _own(context: Context, broker: Broker) -> dict[str, str]:
         "group.max.session.timeout.ms": str(groups.max_session_timeout_ms),
         "group.max.size": str(groups.max_size),
         "group.min.session.timeout.ms": str(groups.min_session_timeout_ms),
-        "listeners": f"PLAINTEXT://{host}:{port}",
+        "listeners": listener,
         "log.dirs": LOG_DIR,
         "log.retention.hours": str(rules.log_retention_hours),
-        "node.id": str(NODE_ID),
+        "node.id": str(node.id),
         "num.partitions": str(rules.default_partitions),
         "offset.metadata.max.bytes": str(rules.offset_metadata_max_bytes),
         "offsets.retention.minutes": str(rules.offsets_retention_ms // 60_000),

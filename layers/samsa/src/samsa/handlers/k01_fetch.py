@@ -4,11 +4,12 @@ Behaviour: whole batches as they were stored, first of them possibly below the o
 for; at least one batch even if it exceeds max_bytes (KIP-74). Waits until min_bytes are there for
 all partitions together or max_wait is over, and is woken by whichever partition grows. There are no
 fetch sessions (KIP-227): every request is complete, and every answer says session 0, which clients
-take as "none".
+take as "none". A consumer with a rack is sent to a process of that zone (`nodes.py`), at once and
+without records, by the process that leads the partition and by no other.
 
 Versions: 0-3 get message sets, converted on the way out (0-1 magic 0, 2-3 magic 1), 16 MB of them
 at most, and no message above that: MESSAGE_TOO_LARGE. For 0-2 a set that is larger than max_bytes
-is cut within its last message, never within its first. 13+ name topics by id.
+is cut within its last message, never within its first. 11+ know racks. 13+ name topics by id.
 """
 
 import asyncio
@@ -36,6 +37,9 @@ async def fetch(request: Any, context: Context, broker: Broker) -> Any:
     if request.session_id != 0:
         return RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     reads = await _resolve_all(request.topics, context.version >= 13, broker)
+    if request.rack_id:
+        async for read in broker.work.pace(reads):
+            read.send_near(request.rack_id, broker)
     most = min(request.max_bytes, broker.rules.max_fetch_bytes)
     old: MessageSets | None = None
     if context.version <= LAST_WITH_MESSAGE_SETS:
@@ -84,7 +88,7 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
         while True:
             room = Room(most)
             await _plan_all(reads, room, broker)
-            enough = room.is_full or room.taken >= wanted or any(read.refused for read in reads)
+            enough = room.is_full or room.taken >= wanted or any(map(_is_answered, reads))
             now = clock.now_ms()
             if not partitions or enough or deadline <= now:
                 return
@@ -94,6 +98,10 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
                     await woken.wait(max(0, deadline - clock.now_ms()))
                 except CannotWait:
                     return  # with what there is: whoever parks it knows that it is not enough
+
+
+def _is_answered(read: Read) -> bool:
+    return read.refused is not None or read.near is not None
 
 
 async def _plan_all(reads: list[Read], room: Room, broker: Broker) -> None:
@@ -179,6 +187,14 @@ def _add_responses(request: Any, reads: list[Read], topics: list[Any], last: Any
 
 def _partition_response(request: Any, read: Read) -> Any:
     aborted: list[Any] | None = [] if request.isolation_level == READ_COMMITTED else None
+    if read.near is not None:
+        return PARTITION_RESPONSE(
+            partition_index=read.entry.partition,
+            high_watermark=read.visible_end,
+            aborted_transactions=aborted,
+            preferred_read_replica=read.near,
+            records=[],
+        )
     if read.plan is None:
         code = read.refused.code if read.refused else ErrorCode.UNKNOWN_SERVER_ERROR
         return PARTITION_RESPONSE(

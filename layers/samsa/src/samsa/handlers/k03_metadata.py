@@ -1,14 +1,17 @@
 """Metadata (key 3).
 
-Behaviour: one logical broker, node 0, leader of every partition, at the address that the client
-itself used. Topics that do not exist are created if both the broker and the client allow it.
+Behaviour: the processes of the cluster as nodes, this one at the address that the client itself
+used; partitions are spread over them (`nodes.py`). Alone, it is node 0 and leads all of them.
+Topics that do not exist are created if both the broker and the client allow it.
 
 Versions: 0 keeps the seed's shape: no replicas, no ISR, an empty list of names means all topics.
-1+ list node 0 as the only replica, so that tools print a replication factor of 1, and null means
-all topics. 4+ say whether to create. 10+ know topic ids.
+1+ list the leader as the only replica, so that tools print a replication factor of 1 (and one more
+in each other zone, if there are zones), and null means all topics. 4+ say whether to create. 10+
+know topic ids.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -17,29 +20,35 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.metadata import BROKER, PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
+from .broker import LEADER_EPOCH, Broker, Context, handles
 from .configs import Refused
 from .internal import INTERNAL
+from .nodes import Choice, Nodes
 from .operations import NOT_ASKED, ON_THE_CLUSTER, ON_TOPICS
 
 NO_ID = UUID(int=0)
 MANY = 64
 """Names that are looked up with one listing of all topics rather than one by one."""
-_ROWS: dict[bool, list[Any]] = {False: [], True: []}
-"""Of partitions by their number, without and with replicas: topics do not differ in them."""
+ROWS_KEPT = 50_000
+_ROWS: dict[tuple[Choice, bool], list[Any]] = {}
+"""Of partitions by their number, without and with replicas, where there is one node: topics do not
+differ in them."""
 
 
 @handles(ApiKey.METADATA)
 async def metadata(request: Any, context: Context, broker: Broker) -> Any:
-    host, port = context.address
-    topics = await _topics(request, context, broker)
+    nodes = broker.nodes  # the same for all of the answer, though they change meanwhile
+    topics = await _topics(request, context, broker, nodes)
     if request.include_topic_authorized_operations:
         async for topic in broker.work.pace(topics):
             topic.topic_authorized_operations = ON_TOPICS
     return RESPONSE(
-        brokers=[BROKER(node_id=NODE_ID, host=host, port=port)],
+        brokers=[
+            BROKER(node_id=node.id, host=node.host, port=node.port, rack=node.rack)
+            for node in nodes.named(context.address)
+        ],
         cluster_id=broker.cluster_id,
-        controller_id=NODE_ID,
+        controller_id=nodes.controller,
         topics=topics,
         cluster_authorized_operations=ON_THE_CLUSTER
         if request.include_cluster_authorized_operations
@@ -47,15 +56,15 @@ async def metadata(request: Any, context: Context, broker: Broker) -> Any:
     )
 
 
-async def _topics(request: Any, context: Context, broker: Broker) -> list[Any]:
+async def _topics(request: Any, context: Context, broker: Broker, nodes: Nodes) -> list[Any]:
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = broker.work.pace(await broker.catalog.all())
-        return [_described(topic, context) async for topic in topics]
+        return [_described(topic, context, nodes) async for topic in topics]
     # Each once, as in Kafka.
     asked = {(topic.name, topic.topic_id): topic for topic in request.topics}
     listed = await _listed(broker) if len(asked) > MANY else None
     return [
-        await _asked_for(topic, listed, request, context, broker)
+        await _asked_for(topic, listed, request, context, broker, nodes)
         async for topic in broker.work.pace(asked.values())
     ]
 
@@ -73,9 +82,11 @@ async def _asked_for(
     request: Any,
     context: Context,
     broker: Broker,
+    nodes: Nodes,
 ) -> Any:
     try:
-        return _described(await _find(asked, listed, request, broker), context)
+        found = await _find(asked, listed, request, broker)
+        return _described(found, context, nodes)
     except Refused as refused:
         code = refused.code
     except Unavailable:
@@ -103,26 +114,38 @@ async def _find(
     return topic
 
 
-def _described(topic: Topic, context: Context) -> Any:
+def _described(topic: Topic, context: Context, nodes: Nodes) -> Any:
     return TOPIC_RESPONSE(
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.name in INTERNAL,
-        partitions=_partitions(topic.partitions, context.version > 0),
+        partitions=_partitions(topic, context.version > 0, nodes),
     )
 
 
-def _partitions(count: int, with_replicas: bool) -> list[Any]:
-    rows = _ROWS[with_replicas]
-    replicas = [NODE_ID] if with_replicas else []
+def _partitions(topic: Topic, with_replicas: bool, nodes: Nodes) -> list[Any]:
+    if nodes.only is not None:
+        return _alike(nodes.only, topic.partitions, with_replicas)
+    choices = nodes.choices(topic.id, range(topic.partitions))
+    return [_kept_row(number, choice, with_replicas) for number, choice in enumerate(choices)]
+
+
+def _alike(choice: Choice, count: int, with_replicas: bool) -> list[Any]:
+    rows = _ROWS.setdefault((choice, with_replicas), [])
     for number in range(len(rows), count):
-        rows.append(
-            PARTITION_RESPONSE(
-                partition_index=number,
-                leader_id=NODE_ID,
-                leader_epoch=LEADER_EPOCH,
-                replica_nodes=replicas,
-                isr_nodes=replicas,
-            )
-        )
+        rows.append(_row(number, choice, with_replicas))
     return rows[:count]
+
+
+def _row(number: int, choice: Choice, with_replicas: bool) -> Any:
+    replicas = list(choice.replicas) if with_replicas else []
+    return PARTITION_RESPONSE(
+        partition_index=number,
+        leader_id=choice.leader,
+        leader_epoch=LEADER_EPOCH,
+        replica_nodes=replicas,
+        isr_nodes=replicas,
+    )
+
+
+_kept_row = lru_cache(maxsize=ROWS_KEPT)(_row)

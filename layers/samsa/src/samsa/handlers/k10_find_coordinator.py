@@ -1,9 +1,11 @@
 """FindCoordinator (key 10).
 
-Behaviour: every process coordinates every group, so it is node 0 at the address that the client
-itself used. The first request for a group's coordinator makes `__consumer_offsets`, as in Kafka:
-tools want to see it. Node 0 answers for transactions too: that there are none, and that none can be
-begun (InitProducerId). Share groups have no coordinator (INVALID_REQUEST).
+Behaviour: every process coordinates every group, so that the answer is a hint: groups are spread
+over the nodes by rendezvous hashing (`nodes.py`), so that a group's members meet in one process. If
+that is this one, it is named at the address that the client itself used. The first request for a
+group's coordinator makes `__consumer_offsets`, as in Kafka: tools want to see it. There is a
+coordinator of transactions too, which says that there are none, and that none can be begun
+(InitProducerId). Share groups have none (INVALID_REQUEST).
 
 Versions: 4+ ask for several keys at once.
 """
@@ -16,7 +18,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
 
-from .broker import NODE_ID, Broker, Context, handles
+from .broker import Broker, Context, handles
 from .configs import Refused
 
 GROUP, TRANSACTION = 0, 1
@@ -30,14 +32,18 @@ async def find_coordinator(request: Any, context: Context, broker: Broker) -> An
         # No group depends on it: if it cannot be made now, the next one who asks makes it.
         with suppress(Refused, Unavailable, TimeoutError):
             await broker.catalog.offsets_topic()
-    found = _found(request.key_type, context)
+    kind = request.key_type
     if context.version < FIRST_WITH_KEYS:
-        return RESPONSE(**found)
+        return RESPONSE(**_found(kind, request.key, context, broker))
     keys = broker.work.pace(request.coordinator_keys)
-    return RESPONSE(coordinators=[COORDINATOR(key=key, **found) async for key in keys])
+    return RESPONSE(
+        coordinators=[
+            COORDINATOR(key=key, **_found(kind, key, context, broker)) async for key in keys
+        ]
+    )
 
 
-def _found(key_type: int, context: Context) -> dict[str, Any]:
+def _found(key_type: int, key: str, context: Context, broker: Broker) -> dict[str, Any]:
     if key_type not in (GROUP, TRANSACTION):
         return {
             "node_id": NOBODY,
@@ -46,5 +52,6 @@ def _found(key_type: int, context: Context) -> dict[str, Any]:
             "error_code": ErrorCode.INVALID_REQUEST,
             "error_message": f"there is no coordinator for keys of type {key_type}",
         }
-    host, port = context.address
-    return {"node_id": NODE_ID, "host": host, "port": port, "error_message": None}
+    nodes = broker.nodes
+    node = nodes.find(nodes.coordinator(key), context.address)
+    return {"node_id": node.id, "host": node.host, "port": node.port, "error_message": None}

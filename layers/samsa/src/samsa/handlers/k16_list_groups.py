@@ -1,7 +1,8 @@
 """ListGroups (key 16).
 
-Behaviour: every group that has members or offsets. States and types are compared without regard to
-case, as Kafka does.
+Behaviour: every group that has members or offsets and that this process is named as coordinator of:
+tools ask each node, and some of them show a group as often as it is listed. States and types are
+compared without regard to case, as Kafka does.
 
 Versions: 4+ tell and filter by state, 5+ by type.
 """
@@ -25,7 +26,8 @@ async def list_groups(request: Any, context: Context, broker: Broker) -> Any:
     types = {kind.lower() for kind in request.types_filter}
     try:
         ids = await broker.stores.insist(broker.coordinator.groups.group_ids)
-        seen = [(each, await _listed(each, broker)) async for each in broker.work.pace(ids)]
+        own = [each for each in ids if context.asks_all or broker.nodes.coordinates(each)]
+        seen = [(each, await _listed(each, broker)) async for each in broker.work.pace(own)]
     except Unavailable:
         return RESPONSE(error_code=UNAVAILABLE)
     return RESPONSE(

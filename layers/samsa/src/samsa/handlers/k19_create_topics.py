@@ -1,8 +1,8 @@
 """CreateTopics (key 19).
 
 Behaviour: a topic is there, and usable, when the answer comes. Any replication factor is granted,
-because the stores replicate; what is listed afterwards is 1. A manual assignment may name node 0
-only. Configs are checked as Kafka checks them and kept.
+because the stores replicate; what is listed afterwards is 1. A manual assignment may name nodes
+that there are only. Configs are checked as Kafka checks them and kept.
 
 Versions: 1+ can validate only. 5+ answer with the configs. 7 with the topic's id.
 """
@@ -19,6 +19,7 @@ from .assignments import check_assignment
 from .broker import Broker, Context, Rules, handles
 from .catalog import check_count
 from .configs import Refused, default_of
+from .nodes import Nodes
 from .per_topic import each_topic
 from .resources import source_of
 from .topic_configs import TOPIC_CONFIGS
@@ -31,7 +32,7 @@ async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
     async def create(asked: Any) -> Any:
         dry_run = request.validate_only
         topic = await broker.catalog.create(
-            asked.name, _partitions(asked), _configs(asked), dry_run
+            asked.name, _partitions(asked, broker.nodes), _configs(asked), dry_run
         )
         return TOPIC_RESPONSE(
             name=topic.name,
@@ -45,9 +46,9 @@ async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(topics=await each_topic(request.topics, TOPIC_RESPONSE, create, broker))
 
 
-def _partitions(asked: Any) -> int:
+def _partitions(asked: Any, nodes: Nodes) -> int:
     if asked.assignments:
-        return _assigned(asked)
+        return _assigned(asked, nodes)
     if asked.replication_factor == 0 or asked.replication_factor < DEFAULT:
         raise Refused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
@@ -56,7 +57,7 @@ def _partitions(asked: Any) -> int:
     return int(asked.num_partitions)
 
 
-def _assigned(asked: Any) -> int:
+def _assigned(asked: Any, nodes: Nodes) -> int:
     for name, value in (
         ("replication factor", asked.replication_factor),
         ("numPartitions", asked.num_partitions),
@@ -75,7 +76,7 @@ def _assigned(asked: Any) -> int:
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {number}",
             )
-        check_assignment(assignment.broker_ids)
+        check_assignment(assignment.broker_ids, nodes)
     if set(numbers) != set(range(len(numbers))):
         raise Refused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,

@@ -1,7 +1,7 @@
 """DescribeConfigs (key 32).
 
 Behaviour: a topic has every config that Kafka knows, with its own value or Kafka's default; those
-that change nothing here say so in their documentation. The broker and groups have Kafka's names,
+that change nothing here say so in their documentation. Nodes and groups have Kafka's names,
 with what holds here or Kafka's defaults, and none of these can be changed. Other resources are
 refused.
 
@@ -66,7 +66,7 @@ def _result(
 async def _configs(
     resource: Any, context: Context, broker: Broker, shared: Shared
 ) -> Iterable[Any]:
-    name, kind = resource.resource_name, check_resource(resource)
+    name, kind = resource.resource_name, check_resource(resource, broker.nodes)
     if kind is ResourceType.GROUP:
         if not name:
             raise Refused(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
@@ -84,7 +84,10 @@ async def _configs(
             for key in TOPIC_CONFIGS
         ]
     # Of every broker at once there are only those that were changed, and none can be.
-    return [_of_broker(config) for config in broker_configs(context, broker)] if name else []
+    if not name:
+        return []
+    node = broker.nodes.find(int(name), context.address)
+    return [_of_broker(config) for config in broker_configs(node, broker)]
 
 
 def _asked_for(configs: Iterable[Any], resource: Any, request: Any) -> list[Any]:

@@ -2,7 +2,8 @@
 
 Behaviour: all that is stored counts as one directory. A partition's size is the bytes of its
 batches, as far as the log still holds a part of them. Null means all topics. Partitions that do not
-exist are left out, as in Kafka. How much room there is, nobody knows: −1.
+exist are left out, as in Kafka, and so are those that another node is named as leader of: tools add
+up what all nodes say. How much room there is, nobody knows: −1.
 """
 
 from collections.abc import Iterable
@@ -26,7 +27,7 @@ from .broker_configs import LOG_DIR
 async def describe_log_dirs(request: Any, context: Context, broker: Broker) -> Any:
     try:
         asked = broker.work.pace(await _asked_for(request, broker))
-        topics = [await _sizes(*each, broker) async for each in asked]
+        topics = [await _sizes(*each, context, broker) async for each in asked]
     except (Unavailable, Missing):
         return RESPONSE(results=[RESULT(log_dir=LOG_DIR, error_code=ErrorCode.KAFKA_STORAGE_ERROR)])
     return RESPONSE(results=[RESULT(log_dir=LOG_DIR, topics=[t for t in topics if t.partitions])])
@@ -40,9 +41,11 @@ async def _asked_for(request: Any, broker: Broker) -> Iterable[tuple[Topic, Iter
     return [(topic, numbers) for topic, numbers in found if topic is not None]
 
 
-async def _sizes(topic: Topic, numbers: Iterable[int], broker: Broker) -> Any:
+async def _sizes(topic: Topic, numbers: Iterable[int], context: Context, broker: Broker) -> Any:
     partitions = []
     async for number in broker.work.pace(numbers):
+        if not (context.asks_all or broker.nodes.leads(topic.id, number)):
+            continue
         try:
             size = await broker.log.retainer.size(Partition(topic.id, number))
         except UnknownPartition:

@@ -2,7 +2,7 @@
 
 Behaviour: a topic gets more partitions, never fewer; they are there, and usable, when the answer
 comes. Other processes see them once they look at the topic again, which is within a second. An
-assignment may name node 0 only.
+assignment may name any nodes that there are, and changes nothing.
 """
 
 from dataclasses import replace
@@ -17,6 +17,7 @@ from .assignments import check_assignment
 from .broker import Broker, Context, handles
 from .catalog import check_count
 from .configs import Refused
+from .nodes import Nodes
 from .per_topic import each_topic
 
 
@@ -24,13 +25,15 @@ from .per_topic import each_topic
 async def create_partitions(request: Any, context: Context, broker: Broker) -> Any:
     async def widen(asked: Any) -> Any:
         dry_run = request.validate_only
-        await broker.catalog.change(asked.name, lambda topic: _wider(topic, asked), dry_run)
+        await broker.catalog.change(
+            asked.name, lambda topic: _wider(topic, asked, broker.nodes), dry_run
+        )
         return TOPIC_RESPONSE(name=asked.name)
 
     return RESPONSE(results=await each_topic(request.topics, TOPIC_RESPONSE, widen, broker))
 
 
-def _wider(topic: Topic, asked: Any) -> Topic:
+def _wider(topic: Topic, asked: Any, nodes: Nodes) -> Topic:
     if asked.count == topic.partitions:
         raise Refused(
             ErrorCode.INVALID_PARTITIONS, f"Topic already has {topic.partitions} partition(s)."
@@ -43,11 +46,11 @@ def _wider(topic: Topic, asked: Any) -> Topic:
         )
     check_count(asked.count)
     if asked.assignments is not None:
-        _check_assignments(asked.assignments, asked.count - topic.partitions)
+        _check_assignments(asked.assignments, asked.count - topic.partitions, nodes)
     return replace(topic, partitions=asked.count)
 
 
-def _check_assignments(assignments: list[Any], added: int) -> None:
+def _check_assignments(assignments: list[Any], added: int, nodes: Nodes) -> None:
     if len(assignments) != added:
         raise Refused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
@@ -55,4 +58,4 @@ def _check_assignments(assignments: list[Any], added: int) -> None:
             "assignment(s) were specified.",
         )
     for assignment in assignments:
-        check_assignment(assignment.broker_ids)
+        check_assignment(assignment.broker_ids, nodes)

@@ -1,8 +1,8 @@
 """ElectLeaders (key 43).
 
-Behaviour: node 0 leads every partition, so no election is ever needed, which is what each partition
-that is asked for is told. Null means all topics, of which only those partitions are told that an
-election was needed for: none.
+Behaviour: leaders are chosen by hashing (`nodes.py`), so no election is ever needed, which is what
+each partition that is asked for is told. Null means all topics, of which only those partitions are
+told that an election was needed for: none.
 
 Versions: 1+ know two kinds of election, and an error for the whole request.
 """

@@ -1,7 +1,8 @@
 """AlterPartitionReassignments (key 45).
 
-Behaviour: every partition is on node 0, where it may be sent again, and nowhere else. Null replicas
-stand for giving up a reassignment, of which there never is one.
+Behaviour: every partition is on every node, so that there is nothing to move: nodes that there are
+are granted, and nothing changes. Null replicas stand for giving up a reassignment, of which there
+never is one.
 
 Versions: 1 can forbid that the number of replicas changes, which it cannot.
 """
@@ -21,6 +22,7 @@ from .assignments import check_assignment
 from .broker import Broker, Context, handles
 from .catalog import partition_of
 from .configs import Refused
+from .nodes import Nodes
 
 
 @handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
@@ -28,7 +30,8 @@ async def alter_partition_reassignments(request: Any, context: Context, broker: 
     async def answer(asked: Any) -> Any:
         topic = await _topic(asked.name, broker)
         partitions = [
-            _answer(asked.name, topic, entry) async for entry in broker.work.pace(asked.partitions)
+            _answer(asked.name, topic, entry, broker.nodes)
+            async for entry in broker.work.pace(asked.partitions)
         ]
         return TOPIC_RESPONSE(name=asked.name, partitions=partitions)
 
@@ -46,14 +49,14 @@ async def _topic(name: str, broker: Broker) -> Topic | Refused | None:
         return Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
 
 
-def _answer(name: str, topic: Topic | Refused | None, entry: Any) -> Any:
+def _answer(name: str, topic: Topic | Refused | None, entry: Any, nodes: Nodes) -> Any:
     code, message = ErrorCode.NONE, None
     try:
         _check(name, topic, entry.partition_index)
         if entry.replicas is None:
             code = ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
         else:
-            check_assignment(entry.replicas)
+            check_assignment(entry.replicas, nodes)
     except Refused as refused:
         code, message = refused.code, refused.message
     return PARTITION_RESPONSE(

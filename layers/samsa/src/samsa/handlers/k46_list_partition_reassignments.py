@@ -1,4 +1,4 @@
-"""ListPartitionReassignments (key 46): there is one node, so none is ever under way."""
+"""ListPartitionReassignments (key 46): nothing has to be moved, so none is ever under way."""
 
 from typing import Any
 

@@ -1,8 +1,9 @@
 """DescribeQuorum (key 55).
 
 Behaviour: what Kafka keeps in its log of metadata is in the ledger, whose own business it is how
-many copies there are. So the quorum has one voter, node 0, whose log is empty and never lags. Only
-partition 0 of that log can be asked for, and only alone, as in Kafka.
+many copies there are. So the quorum has one voter, the node that is named as the controller, whose
+log is empty and never lags. Only partition 0 of that log can be asked for, and only alone, as in
+Kafka.
 
 Versions: 1+ tell when a voter was last heard of. 2 where it is reached.
 """
@@ -20,7 +21,7 @@ from samsa.wire.messages.describe_quorum import (
     TOPIC_RESPONSE,
 )
 
-from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
+from .broker import LEADER_EPOCH, Broker, Context, handles
 
 METADATA_LOG = ("__cluster_metadata", 0)
 
@@ -32,17 +33,18 @@ async def describe_quorum(request: Any, context: Context, broker: Broker) -> Any
         return RESPONSE(topics=[await _unknown(topic, broker) async for topic in topics])
     name, number = METADATA_LOG
     now = broker.stores.clock.now_ms()
-    voter = REPLICA(replica_id=NODE_ID, last_fetch_timestamp=now, last_caught_up_timestamp=now)
+    node = broker.nodes.find(broker.nodes.controller, context.address)
+    voter = REPLICA(replica_id=node.id, last_fetch_timestamp=now, last_caught_up_timestamp=now)
     partition = PARTITION_RESPONSE(
         partition_index=number,
-        leader_id=NODE_ID,
+        leader_id=node.id,
         leader_epoch=LEADER_EPOCH,
         current_voters=[voter],
     )
-    host, port = context.address
+    listener = LISTENER(name="PLAINTEXT", host=node.host, port=node.port)
     return RESPONSE(
         topics=[TOPIC_RESPONSE(topic_name=name, partitions=[partition])],
-        nodes=[NODE(node_id=NODE_ID, listeners=[LISTENER(name="PLAINTEXT", host=host, port=port)])],
+        nodes=[NODE(node_id=node.id, listeners=[listener])],
     )
 
 

@@ -1,4 +1,5 @@
-"""DescribeCluster (key 60): one node, which is the controller too."""
+"""DescribeCluster (key 60): the processes of the cluster, as Metadata names them. The controller is
+the one with the lowest id: there is nothing to control, and any of them does what it is asked."""
 
 from typing import Any
 
@@ -6,7 +7,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_cluster import BROKER, RESPONSE
 
-from .broker import NODE_ID, Broker, Context, handles
+from .broker import Broker, Context, handles
 from .operations import NOT_ASKED, ON_THE_CLUSTER
 
 BROKERS = 1
@@ -21,11 +22,13 @@ async def describe_cluster(request: Any, context: Context, broker: Broker) -> An
             endpoint_type=request.endpoint_type,
             cluster_id=broker.cluster_id,
         )
-    host, port = context.address
     return RESPONSE(
         cluster_id=broker.cluster_id,
-        controller_id=NODE_ID,
-        brokers=[BROKER(broker_id=NODE_ID, host=host, port=port)],
+        controller_id=broker.nodes.controller,
+        brokers=[
+            BROKER(broker_id=node.id, host=node.host, port=node.port, rack=node.rack)
+            for node in broker.nodes.named(context.address)
+        ],
         cluster_authorized_operations=ON_THE_CLUSTER
         if request.include_cluster_authorized_operations
         else NOT_ASKED,

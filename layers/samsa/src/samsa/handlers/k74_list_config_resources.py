@@ -1,6 +1,6 @@
 """ListConfigResources (key 74): what DescribeConfigs can be asked for.
 
-Behaviour: the topics and the one broker. Of groups, only those with configs of their own, as in
+Behaviour: the topics and the nodes. Of groups, only those with configs of their own, as in
 Kafka: none. Loggers and client metrics have no configs here.
 
 Versions: 0 was ListClientMetricsResources, and is answered none. 1+ name the types that are wanted;
@@ -14,7 +14,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.list_config_resources import RESOURCE, RESPONSE
 
-from .broker import NODE_ID, Broker, Context, handles
+from .broker import Broker, Context, handles
 from .resources import ResourceType
 
 BROKER_LOGGER, CLIENT_METRICS = 8, 16
@@ -28,7 +28,10 @@ async def list_config_resources(request: Any, context: Context, broker: Broker) 
         return RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION)
     found = []
     if ResourceType.BROKER in wanted:
-        found.append(RESOURCE(resource_name=str(NODE_ID), resource_type=ResourceType.BROKER))
+        found += [
+            RESOURCE(resource_name=str(node_id), resource_type=ResourceType.BROKER)
+            for node_id in broker.nodes.ids
+        ]
     if ResourceType.TOPIC in wanted:
         try:
             topics = await broker.catalog.all()

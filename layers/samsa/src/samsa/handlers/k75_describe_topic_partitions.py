@@ -18,9 +18,10 @@ from samsa.wire.messages.describe_topic_partitions import (
     TOPIC_RESPONSE,
 )
 
-from .broker import LEADER_EPOCH, NODE_ID, Broker, Context, handles
+from .broker import LEADER_EPOCH, Broker, Context, handles
 from .configs import Refused, check_name
 from .internal import INTERNAL
+from .nodes import Nodes
 from .operations import ON_TOPICS
 
 MOST_AT_ONCE = 2_000
@@ -39,7 +40,7 @@ async def describe_topic_partitions(request: Any, context: Context, broker: Brok
             response.next_cursor = CURSOR(topic_name=name, partition_index=first)
             break
         last = min(topic.partitions, first + left)
-        response.topics.append(_described(topic, range(first, last)))
+        response.topics.append(_described(topic, range(first, last), broker.nodes))
         left -= max(0, last - first)
         if last < topic.partitions:
             response.next_cursor = CURSOR(topic_name=name, partition_index=last)
@@ -74,18 +75,18 @@ def _unknown(name: str) -> Any:
     )
 
 
-def _described(topic: Topic, numbers: range) -> Any:
+def _described(topic: Topic, numbers: range, nodes: Nodes) -> Any:
     partitions = [
         PARTITION_RESPONSE(
             partition_index=number,
-            leader_id=NODE_ID,
+            leader_id=choice.leader,
             leader_epoch=LEADER_EPOCH,
-            replica_nodes=[NODE_ID],
-            isr_nodes=[NODE_ID],
+            replica_nodes=list(choice.replicas),
+            isr_nodes=list(choice.replicas),
             eligible_leader_replicas=[],
             last_known_elr=[],
         )
-        for number in numbers
+        for number, choice in zip(numbers, nodes.choices(topic.id, numbers), strict=True)
     ]
     return TOPIC_RESPONSE(
         name=topic.name,

@@ -43,6 +43,7 @@ class Read:
     __slots__ = (
         "entry",
         "log_start",
+        "near",
         "partition",
         "pieces",
         "plan",
@@ -60,6 +61,15 @@ class Read:
         self.pieces: list[Piece] = []
         self.log_start = -1
         self.visible_end = -1
+        self.near: int | None = None
+        """Another node, where this is to be read instead."""
+
+    def send_near(self, rack: str, broker: Broker) -> None:
+        """To a node of the client's rack, if this one is not and leads the partition (KIP-392)."""
+        if self.partition is not None:
+            self.near = broker.nodes.near(rack, self.partition)
+        if self.near is not None:
+            self.partition = None
 
     def refuse(self, why: Refused) -> None:
         self.plan, self.pieces, self.refused = None, [], why

@@ -1,4 +1,4 @@
-"""What configs belong to: topics, groups, and the one broker."""
+"""What configs belong to: topics, groups, and the nodes."""
 
 from enum import IntEnum
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 from samsa.ports import Topic
 from samsa.wire.errors import ErrorCode
 
-from .broker import NODE_ID, Rules
+from .broker import Rules
 from .configs import Refused, check_name, default_of
+from .nodes import Nodes
 from .topic_configs import TOPIC_CONFIGS
 
 
@@ -34,7 +35,7 @@ def source_of(topic: Topic, name: str, rules: Rules) -> Source:
     return Source.BROKER if own else Source.DEFAULT
 
 
-def check_resource(resource: Any) -> ResourceType:
+def check_resource(resource: Any, nodes: Nodes) -> ResourceType:
     """Which it is. Raises Refused. Groups are not looked up: as in Kafka, any name will do."""
     kind = resource.resource_type
     if kind == ResourceType.TOPIC:
@@ -46,16 +47,17 @@ def check_resource(resource: Any) -> ResourceType:
         return ResourceType.GROUP
     if kind != ResourceType.BROKER:
         raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
-    _check_node(resource.resource_name)
+    _check_node(resource.resource_name, nodes)
     return ResourceType.BROKER
 
 
-def _check_node(name: str) -> None:
-    """An empty name stands for every broker of the cluster."""
+def _check_node(name: str, nodes: Nodes) -> None:
+    """An empty name stands for every broker of the cluster. Any of them answers for any other."""
     if name and not name.lstrip("-").isdigit():
         raise Refused(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
-    if name and int(name) != NODE_ID:
+    if name and int(name) not in nodes.ids:
+        own = nodes.controller if nodes.own is None else nodes.own
         raise Refused(
             ErrorCode.INVALID_REQUEST,
-            f"Unexpected broker id, expected {NODE_ID} or empty string, but received {name}",
+            f"Unexpected broker id, expected {own} or empty string, but received {name}",
         )

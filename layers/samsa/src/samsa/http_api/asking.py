@@ -48,7 +48,7 @@ class Kafka:
     async def answered(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> AsyncIterator[Any]:
         """The answer, whose memory counts as in use for as long as the block lasts."""
         version = min(APIS[key].versions[-1], at_most)
-        context = Context(version, CLIENT_ID, self.address or ("", 0))
+        context = Context(version, CLIENT_ID, self.address or ("", 0), asks_all=True)
         given = await HANDLERS[key](row, context, self.broker)
         if isinstance(given, Later):
             if given.under_way:

@@ -32,6 +32,7 @@ class Node(BaseModel):
     id: int = Field(examples=[0])
     host: str = Field(examples=["127.0.0.1"])
     port: int = Field(examples=[9092])
+    zone: str | None = Field(description="`--zone` of the process", examples=["eu-central-1a"])
 
 
 class Cluster(BaseModel):
@@ -78,7 +79,7 @@ async def cluster(kafka: Asked) -> Cluster:
         default_partitions=rules.default_partitions,
         auto_create_topics=rules.auto_create_topics,
         brokers=[
-            Node(id=each.broker_id, host=each.host, port=each.port)
+            Node(id=each.broker_id, host=each.host, port=each.port, zone=each.rack)
             for each in answer.brokers
             if kafka.address is not None
         ],

@@ -5,7 +5,6 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from samsa.handlers.broker import NODE_ID
 from samsa.handlers.broker_configs import DEFAULTS
 from samsa.handlers.config_kinds import ConfigType
 from samsa.handlers.k44_incremental_alter_configs import Operation
@@ -76,7 +75,9 @@ async def alter_topic_configs(topic: TopicName, changes: Changes, kafka: Asked) 
 @router.get("/cluster/configs", summary="The broker's configs", responses=refusals())
 async def broker_configs(kafka: Asked) -> Configs:
     """Under Kafka's names; none of them can be changed by a client."""
-    found = await _asked(ResourceType.BROKER, str(NODE_ID), kafka)
+    nodes = kafka.broker.nodes
+    own = nodes.controller if nodes.own is None else nodes.own
+    found = await _asked(ResourceType.BROKER, str(own), kafka)
     return Configs(configs=[_config(row, DEFAULTS[row.name][1]) for row in found])
 
 
