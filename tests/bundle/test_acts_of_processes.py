@@ -16,8 +16,12 @@ from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.dynamodb_groups import DynamoGroups
 from samsa.aws.s3 import S3Objects
 from samsa.cost.acts import Act, Processes
+from samsa.cost.of_processes import ANNOUNCED_EVERY_S
 from samsa.handlers.broker import Broker
 from samsa.log.cache import TailCache
+from samsa.server.announced_address import Place
+from samsa.server.announcing import Announcer
+from samsa.server.roster import RENEW_S
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import heartbeat, join_group, offset_commit, sync_group
@@ -79,6 +83,14 @@ async def site(stores: tuple[str, str]) -> AsyncIterator[Site]:
 
 def numbered(sequence: int) -> dict[str, int]:
     return {"producer_id": 7, "producer_epoch": 0, "base_sequence": sequence}
+
+
+async def test_an_announcement(site: Site):
+    place = Place("10.0.0.1", 9092, "")
+    announcer = Announcer(site.broker, place, "eu-central-1a", is_far=True)
+    await announcer.look()
+    assert await site.cost(announcer.look()) == Processes.ANNOUNCE
+    assert RENEW_S == ANNOUNCED_EVERY_S
 
 
 async def test_a_slot(site: Site):

@@ -139,8 +139,12 @@ def test_a_fetch_parked_on_one_machine_wakes_when_the_other_is_written_to(machin
     assert hosts == {machines[1].address}
 
 
-def test_a_client_is_told_the_address_that_it_used(machines):
+def addresses(machine: Machine) -> dict[int, tuple[str, int]]:
+    with machine.peer() as peer:
+        return {node.node_id: (node.host, node.port) for node in describe(peer).brokers}
+
+
+def test_each_machine_names_both_by_addresses_that_lead_there(machines):
+    named = {node: (machine.address, PORT) for node, machine in enumerate(machines)}
     for machine in machines:
-        with machine.peer() as peer:
-            (broker,) = describe(peer).brokers
-        assert (broker.host, broker.port) == (machine.address, PORT)
+        assert eventually(lambda machine=machine: addresses(machine) == named)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from samsa.ports.bounds import LONGEST_ZONE
+
 DEFAULT_BOOTSTRAP = "127.0.0.1:9092"
 
 
@@ -39,6 +41,14 @@ def positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def zone(text: str) -> str:
+    if not text.isprintable() or not 0 < len(text) <= LONGEST_ZONE:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a name of 1 to {LONGEST_ZONE} characters"
+        )
+    return text
 
 
 def seconds(text: str) -> float:

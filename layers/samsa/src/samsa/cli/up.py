@@ -31,6 +31,7 @@ from .options import (
     seconds,
     store_urls,
     whole,
+    zone,
 )
 from .serving import explain, fail, serve
 
@@ -65,7 +66,9 @@ def add_to(commands: Any) -> None:
         "--advertise",
         metavar="HOST:PORT",
         type=address,
-        help="where clients are told to come (the address that they used)",
+        help="where clients are told to come (the address that they used; the other processes of "
+        "its cluster tell them --host, or the address of the default route). Processes with the "
+        "same one are one node: the load balancer chooses among them",
     )
     up.add_argument(
         "--wakeups",
@@ -73,6 +76,12 @@ def add_to(commands: Any) -> None:
         type=address,
         help="UDP address of this process, for the others of its cluster; port 0 picks a free one "
         "(--host, or the address that the default route has if that is 0.0.0.0 or ::)",
+    )
+    up.add_argument(
+        "--zone",
+        metavar="NAME",
+        type=zone,
+        help="where this process is: consumers with this client.rack read here",
     )
     add_number(up, "--default-partitions", positive, 1, "of a topic that does not say")
     up.add_argument(
@@ -154,6 +163,7 @@ def run(given: argparse.Namespace) -> int:
             objects=objects,
             advertise=given.advertise,
             wakeups=given.wakeups,
+            zone=given.zone or "",
             metrics_port=given.metrics_port,
             fsync=given.fsync,
             upkeep_every_s=given.upkeep_interval,

@@ -72,6 +72,8 @@ class Processes:
     """Each partition and process, in half a minute."""
     BEAT = Act(reads=1, writes=1 / 3)
     COMMIT = Act(reads=1, writes=1)
+    ANNOUNCE = Act(reads=1, writes=1)
+    """Each process, every three seconds: it renews its item and looks at the others'."""
 
 
 ROUND = Act(reads=4)

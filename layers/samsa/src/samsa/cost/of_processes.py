@@ -16,6 +16,7 @@ from .prices import Prices
 NAME = "Samsa, processes"
 ZONES = 3
 WATCHED_FOR_S = 30
+ANNOUNCED_EVERY_S = 3
 TOPIC_FOR_S = 1
 """A process looks a topic up anew after that."""
 
@@ -79,7 +80,8 @@ def _stay(load: Load, count: int) -> Act:
     beats = Processes.BEAT.times(load.consumers / HEARTBEAT_S)
     commits = Processes.COMMIT.times(load.consumers / COMMIT_S)
     topics = Act(reads=count / TOPIC_FOR_S if load.messages_per_second else 0.0)
-    return beats.plus(commits).plus(topics)
+    announced = Processes.ANNOUNCE.times(count / ANNOUNCED_EVERY_S)
+    return beats.plus(commits).plus(topics).plus(announced)
 
 
 def machines(count: int, prices: Prices) -> list[Line]:

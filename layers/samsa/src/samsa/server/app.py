@@ -11,16 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from samsa.handlers.broker import Broker, Rules
-from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits
-from samsa.ports import Ledger, Partition
+from samsa.ports import Partition
 
 from .accepting import allow_many_files, most_connections
+from .announced_address import announced_place
+from .announcing import Announcer
 from .listener import Server, ServerLimits
 from .logs import event
 from .metrics import calls_per_request, serve_metrics
-from .opening import disks_of, opened
+from .opening import Opened, disks_of, opened
 from .probing import check_stores
 from .scheduling import start_upkeep
 from .stopping import told_to_stop
@@ -40,6 +41,8 @@ class Settings:
     advertise: tuple[str, int] | None = None
     wakeups: tuple[str, int] | None = None
     """Where other processes of the cluster send wake-ups; None to choose."""
+    zone: str = ""
+    """Where this process is: consumers of the same rack read here."""
     metrics_port: int | None = None
     fsync: bool = False
     cache_bytes: int = 256 * 1024 * 1024
@@ -89,7 +92,7 @@ async def run(
                 settings.host,
                 settings.wakeups,
                 settings.advertise[0] if settings.advertise else None,
-                far_ledger=not settings.ledger.startswith("sqlite:"),
+                far_ledger=_is_far(settings),
             )
             cluster_id = await found.stores.ledger.cluster_id(_new_cluster_id())
             broker = Broker(found.stores, cluster_id, settings.rules, groups=found.groups)
@@ -99,15 +102,17 @@ async def run(
                 await disk.keep_reserve()
             if found.is_first:
                 await _close_orphans(broker)
-            watching = asyncio.create_task(_watching(found.stores.ledger, wakeups).run())
+            watching = Watching(found.stores.ledger, wakeups, lambda: not found.is_alone())
+            looking = asyncio.create_task(watching.run())
             try:
-                await _serve(broker, settings, ready, doors, stop)
+                await _serve(broker, found, settings, ready, doors, stop)
             finally:
-                watching.cancel()
+                looking.cancel()
 
 
 async def _serve(
     broker: Broker,
+    found: Opened,
     settings: Settings,
     ready: Callable[[str, int, int | None], None],
     doors: Sequence[Door],
@@ -120,12 +125,19 @@ async def _serve(
         metrics, metrics_port = await serve_metrics(server, settings.host, settings.metrics_port)
     for door in doors:
         door.open(broker, settings.advertise or (host, port))
+    place = await announced_place(settings.advertise, (host, port))
+    announcer = Announcer(
+        broker, place, settings.zone, is_far=_is_far(settings), is_alone=found.is_alone
+    )
+    server.announcer = announcer
+    await announcer.start(found.is_first)
     upkeep = start_upkeep(broker, settings.upkeep_every_s)
     event(log, logging.INFO, "listening", host=host, port=port, cluster=broker.cluster_id)
     _collect_seldom()
     ready(host, port, metrics_port)
     await stop.wait()
     event(log, logging.INFO, "stopping", connections=len(server.connections))
+    await announcer.leave()
     for task in upkeep:
         task.cancel()
     for door in doors:
@@ -136,10 +148,9 @@ async def _serve(
     event(log, logging.INFO, "stopped", **calls_per_request(server))
 
 
-def _watching(ledger: Ledger, wakeups: LocalWakeups) -> Watching:
-    if isinstance(ledger, SqliteLedger):
-        return Watching(ledger, wakeups, lambda: not ledger.noted.alone)
-    return Watching(ledger, wakeups)
+def _is_far(settings: Settings) -> bool:
+    """Whether other machines may use the ledger too."""
+    return not settings.ledger.startswith("sqlite:")
 
 
 def _within_files(limits: ServerLimits) -> ServerLimits:

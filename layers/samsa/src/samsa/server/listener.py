@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from samsa.handlers.broker import Broker
 
 from .accepting import Acceptor
+from .announcing import Announcer
 from .connection import Connection
 from .logs import Repeated, event
 from .lull import Lull
@@ -41,6 +42,7 @@ class Server:
     broker: Broker
     limits: ServerLimits = field(default_factory=ServerLimits)
     advertise: tuple[str, int] | None = None
+    announcer: Announcer | None = None
     stats: Stats = field(default_factory=Stats)
     closing: bool = False
     memory: RequestMemory = field(init=False)

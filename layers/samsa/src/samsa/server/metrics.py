@@ -74,6 +74,7 @@ class Collector:
         yield requests
         refusals = self._server.broker.group_refusals
         yield CounterMetricFamily("samsa_group_refusals", "Groups that were full.", refusals)
+        yield from _cluster(self._server)
         yield from _disks(self._server)
         refused = CounterMetricFamily(
             "samsa_refused", "Requests, or parts of them, over a limit.", labels=["limit"]
@@ -116,6 +117,17 @@ def _logs(server: Server) -> Iterator[Any]:
         yield GaugeMetricFamily(f"samsa_log_{name}", what, found[name])
     for name, what in LOG_COUNTERS.items():
         yield CounterMetricFamily(f"samsa_log_{name}", what, found[name])
+
+
+def _cluster(server: Server) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    nodes = len(server.broker.nodes.ids)
+    yield GaugeMetricFamily("samsa_nodes", "Processes that clients are told of.", nodes)
+    failures = server.announcer.failures if server.announcer is not None else 0
+    yield CounterMetricFamily(
+        "samsa_announcement_failures", "Looks at the cluster that failed.", failures
+    )
 
 
 def _disks(server: Server) -> Iterator[Any]:

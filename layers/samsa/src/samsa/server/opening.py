@@ -1,6 +1,6 @@
 """The stores that URLs name, opened together, and closed in the order that they need."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +27,8 @@ class Opened:
     """Those who wait behind API Gateway, where the ledger is one that functions use."""
     is_first: bool = False
     """Whether no other process on this machine had the ledger open. Nobody knows of others."""
+    is_alone: Callable[[], bool] = lambda: False
+    """Whether none has it open now, nor can before this process lets it in."""
 
 
 def disks_of(stores: Stores) -> list[Health]:
@@ -61,8 +63,11 @@ async def opened(
         closing.push_async_callback(groups.close)
         clock = SystemClock()
         stores = Stores(ledger, objects, clock, wakeups, words, limits, journal)
-        is_first = isinstance(ledger, SqliteLedger) and ledger.noted.was_first
-        yield Opened(stores, groups, clients, is_first)
+        if isinstance(ledger, SqliteLedger):
+            noted = ledger.noted
+            yield Opened(stores, groups, clients, noted.was_first, lambda: noted.alone)
+        else:
+            yield Opened(stores, groups, clients)
 
 
 def _function_clients(ledger: Ledger, wakeups: LocalWakeups) -> "FunctionClients | None":
