@@ -57,7 +57,7 @@ def begin(
     try:
         partition = _partition(topic, index, terms.acks)
         wanted = Wanted(topic, index, terms.version, now_ms, broker.rules.work.max_made_bytes)
-        batch = check(records, wanted, broker.unpacking.rooms)
+        batch = check(records, wanted, broker.unpacking)
         if isinstance(batch, Long):
             return Unchecked(row, index, partition, batch, appended_at)
         result = broker.log.append(partition, batch)

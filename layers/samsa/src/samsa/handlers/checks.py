@@ -27,7 +27,7 @@ from samsa.wire.errors import ErrorCode
 from .compacted import WithoutKeys, is_compacted
 from .configs import Refused, number
 from .topic_configs import TOPIC_CONFIGS
-from .unpacking import Long, briefly
+from .unpacking import Long, Unpacking, briefly
 
 FIRST_WITH_BATCHES = 3
 CODEC_AT = 22
@@ -60,18 +60,23 @@ class Wanted(NamedTuple):
     """Bytes that compressed records may unpack to."""
 
 
-def check(records: Any, wanted: Wanted, rooms: Rooms) -> Batch | Long[Batch]:
+def check(records: Any, wanted: Wanted, memory: Unpacking) -> Batch | Long[Batch]:
     """The batch as it may be stored. Raises Refused and RecordError."""
     if not records:
         raise InvalidRecord("there are no records")
     if wanted.version < FIRST_WITH_BATCHES:
-        return briefly(_converted(records, wanted, rooms))
+        return briefly(_converted(records, wanted, memory.rooms))
     header = _admitted(records, wanted.topic)
     if header.attributes & CODEC_MASK:
-        return briefly(_unpacked(header, records, wanted, rooms))
-    walked = briefly(_walk(header, records, wanted.topic))
+        return briefly(_unpacked(header, records, wanted, memory.rooms))
+    plain, count = bytes(records[HEADER_SIZE:]), header.count
+    newest = None if wanted.topic.configs else memory.shapes.newest(count, plain)
+    if newest is not None:
+        return _timed(newest, header, records, wanted)
+    walked = briefly(walk(count, plain, _needs_keys(wanted.topic)))
     if isinstance(walked, Long):
         return Long(_finished(walked.steps, header, records, wanted), walked.makes)
+    memory.shapes.learn(count, plain)
     return _done(walked, header, records, wanted)
 
 
@@ -86,10 +91,6 @@ def _admitted(data: memoryview, topic: Topic) -> BatchHeader:
     if header.is_transactional:
         raise Refused(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
     return header
-
-
-def _walk(header: BatchHeader, data: memoryview, topic: Topic) -> Making[Walked]:
-    return walk(header.count, bytes(data[HEADER_SIZE:]), _needs_keys(topic))
 
 
 def _needs_keys(topic: Topic) -> bool:
@@ -111,7 +112,8 @@ def _converted(records: memoryview, wanted: Wanted, rooms: Rooms) -> Making[Batc
     header = _admitted(data, topic)
     if header.attributes & CODEC_MASK:
         return (yield from _unpacked(header, data, wanted, rooms))
-    return (yield from _finished(_walk(header, data, topic), header, data, wanted))
+    steps = walk(header.count, bytes(data[HEADER_SIZE:]), _needs_keys(topic))
+    return (yield from _finished(steps, header, data, wanted))
 
 
 def _unpacked(header: BatchHeader, data: memoryview, wanted: Wanted, rooms: Rooms) -> Making[Batch]:
@@ -158,9 +160,14 @@ def gives_time(topic: Topic) -> bool:
 
 
 def _done(walked: Walked, header: BatchHeader, data: memoryview, wanted: Wanted) -> Batch:
-    topic = wanted.topic
     if walked.keyless:
-        raise WithoutKeys(topic, wanted.partition, walked.keyless)
+        raise WithoutKeys(wanted.topic, wanted.partition, walked.keyless)
+    return _timed(walked.newest, header, data, wanted)
+
+
+def _timed(newest: int, header: BatchHeader, data: memoryview, wanted: Wanted) -> Batch:
+    """`newest`: the greatest of the records' times, counted from the batch's base."""
+    topic = wanted.topic
     base = header.base_timestamp
     if not -LARGEST_TIME < base < LARGEST_TIME:
         raise _bad_time(f"{base} is no time")
@@ -171,7 +178,9 @@ def _done(walked: Walked, header: BatchHeader, data: memoryview, wanted: Wanted)
                 raise _bad_time("only the broker sets LogAppendTime")
             return Batch(stamp(data, 0, wanted.now_ms), data)
         after_ms = number(topic, "message.timestamp.after.max.ms")
-    newest = max(base + walked.newest, NO_TIMESTAMP)
+    newest += base
+    if newest < NO_TIMESTAMP:
+        newest = NO_TIMESTAMP
     if newest > wanted.now_ms + after_ms:
         raise _bad_time(f"{newest} is more than {after_ms} ms ahead")
     if newest == header.max_timestamp and not header.attributes & LOG_APPEND_TIME:

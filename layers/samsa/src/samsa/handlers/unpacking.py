@@ -8,6 +8,7 @@ their own, so that small ones never wait for them.
 
 from typing import Generic, NamedTuple, TypeVar
 
+from samsa.records.shapes import Shapes
 from samsa.records.unpack import Making, Rooms
 from samsa.work import Work
 
@@ -49,6 +50,7 @@ class Unpacking:
     def __init__(self, work: Work) -> None:
         self._work = work
         self.rooms = Rooms()
+        self.shapes = Shapes()
         self._small = Budget(MEMORY)
         self._large = Budget(MEMORY)
 

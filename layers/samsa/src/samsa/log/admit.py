@@ -301,11 +301,14 @@ class Producers:
             self._remember((partition, producer_id), one)
 
     def _remember(self, key: tuple[Partition, int], known: Known) -> None:
+        # Each look-up hashes a UUID in Python: only what is needed.
         self._known[key] = known
-        self._known.move_to_end(key)
-        self._failed.pop(key, None)
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
+        if self._failed:
+            self._failed.pop(key, None)
+        if len(self._known) > REMEMBERED // 2:
+            self._known.move_to_end(key)
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
 
     def failed(self, partition: Partition, headers: list[BatchHeader]) -> None:
         for header in headers:

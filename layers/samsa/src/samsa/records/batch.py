@@ -9,7 +9,7 @@ import struct
 
 from samsa.records.bounded import Buffer
 from samsa.records.checksum import crc32c
-from samsa.records.compression import Codec
+from samsa.records.compression import CODEC_MASK, codec_of
 from samsa.records.errors import CorruptBatch, InvalidRecord
 from samsa.records.header import (
     CONTROL,
@@ -54,20 +54,24 @@ _AFTER_CRC = struct.Struct(">hiqqqhii")
 def validate(buffer: Buffer) -> BatchHeader:
     """The header of the one batch that a producer may append."""
     header = read_header(buffer)
-    size = LOG_OVERHEAD + header.length
+    # All at once: looking each up by its name takes as long as the checksum.
+    _, length, _, _, crc, attributes, last, _, _, producer_id, _, sequence, count = header
+    size = LOG_OVERHEAD + length
     if size != len(buffer):
         headers(buffer)  # which knows if anything is cut
         raise InvalidRecord("a producer sends one batch at a time for a partition")
-    if crc32c(memoryview(buffer)[CRC_START:]) != header.crc:
+    if crc32c(memoryview(buffer)[CRC_START:]) != crc:
         raise CorruptBatch("the checksum does not match")
-    if header.count <= 0 or header.count != header.last_offset_delta + 1:
-        raise InvalidRecord(f"{header.count} records take {header.offsets} offsets")
-    if header.attributes & CONTROL:
+    if count <= 0 or count != last + 1:
+        raise InvalidRecord(f"{count} records take {last + 1} offsets")
+    if attributes & CONTROL:
         raise InvalidRecord("producers do not write control batches")
-    if header.producer_id >= 0 and header.base_sequence < 0:
+    if producer_id >= 0 and sequence < 0:
         raise InvalidRecord("an idempotent producer numbers its batches")
-    if header.codec is Codec.NONE and header.count * SMALLEST_RECORD > size - HEADER_SIZE:
-        raise InvalidRecord(f"{header.count} records do not fit into {size} bytes")
+    if attributes & CODEC_MASK:
+        codec_of(attributes)  # raises UnsupportedCodec
+    elif count * SMALLEST_RECORD > size - HEADER_SIZE:
+        raise InvalidRecord(f"{count} records do not fit into {size} bytes")
     return header
 
 

@@ -107,17 +107,22 @@ def newest_in(data: Plain, start: int, end: int, stride: int, count: int) -> int
     first, span = start + stride, count * stride
     times = data[first : first + span : stride]
     if end - start == 1:
-        if not times.isascii():
-            return None
-        if (last := times[-1]) & 1:
-            return max(map(_signed, times))
-        # Times mostly rise: those after the last one are few.
-        later = times.translate(None, _NOT_AFTER[last])
-        return (max(later) if later else last) >> 1
+        return newest_of(times)
     second = data[first + 1 : first + 1 + span : stride]
     if end - start == 2 and second.isascii() and times.translate(_FLIPPED).isascii():
         return _newest_double(times, second)
     return None
+
+
+def newest_of(times: Plain) -> int | None:
+    """Of times of one byte each; None if they are not."""
+    if not times.isascii():
+        return None
+    if (last := times[-1]) & 1:
+        return max(map(_signed, times))
+    # Times mostly rise: those after the last one are few.
+    later = times.translate(None, _NOT_AFTER[last])
+    return (max(later) if later else last) >> 1
 
 
 def _newest_double(low: Plain, high: Plain) -> int:
