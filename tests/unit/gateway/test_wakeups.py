@@ -7,9 +7,10 @@ from uuid import uuid4
 import pytest
 
 from samsa.aws.pushing import WOKEN_AT_ONCE
+from samsa.envelope import Wake, decode
 from samsa.gateway.visit import Door
 from samsa.gateway.wakeups import PushedWakeups
-from samsa.ports import GroupKey, Partition
+from samsa.ports import Appended, GroupKey, Partition, Topic
 
 PARTITION = Partition(uuid4(), 0)
 
@@ -27,10 +28,12 @@ class Ledger:
 class Connections:
     def __init__(self, hangs: bool = False) -> None:
         self.pushed: list[str] = []
+        self.texts: list[str] = []
         self.hangs = hangs
 
-    async def post(self, connection_id: str, _: str) -> None:
+    async def post(self, connection_id: str, text: str) -> None:
         self.pushed.append(connection_id)
+        self.texts.append(text)
         if self.hangs:
             await asyncio.Event().wait()
 
@@ -66,3 +69,16 @@ async def test_a_connection_that_takes_no_push_does_not_hold_up_the_answer(
         await pushing.flush(connections)
     assert connections.pushed == ["stuck"]
     assert not pushing.pending
+
+
+async def test_a_crowd_is_not_sent_records_that_would_fill_the_memory():
+    pushing, _ = given()
+    pushing.pushes.topic_of = lambda topic_id: Topic("letters", topic_id, 1, 0)
+    appended = Appended(0, 1, 0, [bytes(64 * 1024)])
+    for crowd, told in ((100, 1), (200, 0)):
+        connections = Connections()
+        pushing.wake(PARTITION, {f"c{number}": 7 for number in range(crowd)}, appended)
+        await pushing.flush(connections)
+        wakes = [decode(text) for text in connections.texts]
+        assert len(wakes) == crowd
+        assert {len(wake.news) for wake in wakes if isinstance(wake, Wake)} == {told}

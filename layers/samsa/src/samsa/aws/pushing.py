@@ -38,6 +38,8 @@ SAID_EVERY_S = 60.0
 """One line in the log for all wake-ups that are lost within this time."""
 MOST_NEWS = 90 * 1024
 """Bytes of records in one push; with their names they fit into a message."""
+MOST_TOLD = 8 * 1024 * 1024
+"""Bytes of records in all pushes of one event. Of more, nobody is sent any: readers fetch them."""
 OF_A_PROCESS = "|"
 """In the address of a watcher that is a process, and hears datagrams: not pushed to."""
 
@@ -104,6 +106,8 @@ class Pushes:
         names, self._names = self._names, {}
         woken, self._woken = self._woken, {}
         news, self._news = self._news, {}
+        if len(names) * sum(one.size for one, _ in news.values()) > MOST_TOLD:
+            news = {}
         texts = {each: _text(each, news) for each in set(map(frozenset, names.values()))}
         pushes = [self._push(find, who, texts[frozenset(names[who])]) for who in names]
         try:

@@ -70,10 +70,11 @@ def check(records: Any, wanted: Wanted, memory: Unpacking) -> Batch | Long[Batch
     if header.attributes & CODEC_MASK:
         return briefly(_unpacked(header, records, wanted, memory.rooms))
     plain, count = bytes(records[HEADER_SIZE:]), header.count
-    newest = None if wanted.topic.configs else memory.shapes.newest(count, plain)
+    needs_keys = _needs_keys(wanted.topic)
+    newest = None if needs_keys else memory.shapes.newest(count, plain)
     if newest is not None:
         return _timed(newest, header, records, wanted)
-    walked = briefly(walk(count, plain, _needs_keys(wanted.topic)))
+    walked = briefly(walk(count, plain, needs_keys))
     if isinstance(walked, Long):
         return Long(_finished(walked.steps, header, records, wanted), walked.makes)
     memory.shapes.learn(count, plain)
