@@ -1,7 +1,7 @@
-"""The janitor: on a schedule, it closes what writers left open, merges, and removes what is old.
+"""The janitor: on a schedule, it settles what lies in heads, merges, and removes what is old.
 
-A round looks at one partition after the other: stale slots are fenced, retention moves the log's
-start, what is past its grace time is deleted, small objects become segments, compacted topics are
+A round looks at one partition after the other: retention moves the log's start, what is past its
+grace time is deleted, heads are settled, small objects become segments, compacted topics are
 compacted; then doomed topics are buried and expired offsets forgotten. While there is more to do
 another round follows, as long as there is time. Any step may be the last: the next round finds what
 is left. One that runs out of time ends, and the next begins with the partition that this one did
@@ -23,7 +23,7 @@ from samsa.local.wakeups import LocalWakeups
 from samsa.log.merge import Budget
 from samsa.log.stores import Stores
 from samsa.server.upkeep import round_budget, tend
-from samsa.server.urls import open_groups, open_ledger, open_objects
+from samsa.server.urls import open_groups, open_journal, open_ledger, open_objects
 from samsa.system import SystemClock, fresh_words
 
 logging.getLogger().setLevel(logging.INFO)
@@ -41,8 +41,10 @@ async def open_broker() -> Broker:
     url = os.environ["SAMSA_LEDGER"]
     ledger = await open_ledger(url, fsync=False)
     objects = open_objects(os.environ["SAMSA_OBJECTS"], fsync=False, cache_bytes=0)
+    words = fresh_words()
+    journal = open_journal(ledger, objects, words, fsync=False)
     # Nobody waits on this process; who waits elsewhere looks again by itself.
-    stores = Stores(ledger, objects, SystemClock(), LocalWakeups(), fresh_words())
+    stores = Stores(ledger, objects, journal, SystemClock(), LocalWakeups(), words)
     rules = Rules(log_retention_hours=retention_hours(os.environ))
     return Broker(stores, "", rules, groups=open_groups(url, ledger, fsync=False))
 

@@ -87,7 +87,7 @@ class Finisher(NamedTuple):
             self.head.producer,
             ProducerState(epoch, sequence, old.base, self.serial),
             self.head.evictions,
-            sweeps=0,
+            sweeps=None,
         )
 
     def _complete(self, store: Store, *_: object) -> Iterator[Step]:

@@ -75,10 +75,11 @@ SCENARIOS = {
 }
 
 RULES = {
-    "claim": "copies",
+    "claim": "evictors",
     "sweep-count": "objects",
     "eviction-count": "copies",
     "evict-forward": "evictors",
+    "fence": "objects",
     "list-first": "objects",
     "head-first": "objects",
     "verify": "ends",

@@ -94,7 +94,8 @@ class Update(NamedTuple):
     new: ProducerState | None
     """None for a batch without a producer id."""
     evictions: int
-    sweeps: int
+    sweeps: int | None
+    """None for a marker, which its claim alone protects."""
     in_object: bool = False
     opens: bool = False
 
@@ -115,7 +116,7 @@ class Update(NamedTuple):
     def _holds(self, store: Store, broken: frozenset[str]) -> bool:
         if any(entry.id == self.id for entry in store.tail):
             return False
-        if self.in_object and store.sweeps != self.sweeps and "sweep-count" not in broken:
+        if self.sweeps not in (None, store.sweeps) and "sweep-count" not in broken:
             return False
         if self.new is None:
             return True

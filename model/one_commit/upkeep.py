@@ -50,7 +50,7 @@ class Sweeper(NamedTuple):
         late = "list-first" in setting.broken
         counted = store._replace(sweeps=store.sweeps + 1)
         if self.step == "idle":
-            if store.objects and store.sweeps < 2:
+            if store.objects and store.sweeps < 3:
                 first = store, Sweeper("second", store.objects)
                 yield (
                     Step("sweep: list", *first)

@@ -140,9 +140,10 @@ class Writer(NamedTuple):
         after = update.apply(store, setting.broken)
         if after is not None:
             yield self._acknowledge("commit", after, store.next)
-            yield self._go("commit, answer lost", after, "look_up")
+            unknown = "look_up" if "fence" in setting.broken else "fence"
+            yield self._go("commit, answer lost", after, unknown)
             if not is_late(update, late):
-                yield self._go("commit, delayed", store, "look_up")._replace(late=update)
+                yield self._go("commit, delayed", store, unknown)._replace(late=update)
         elif (base := store.base_of(self._id)) is not None:
             yield self._acknowledge("commit: it is there", store, base)
         else:
@@ -165,9 +166,17 @@ class Writer(NamedTuple):
             opens=self.is_transactional,
         )
 
-    def _look_up(self, store: Store, *_: object) -> Iterator[Step]:
+    def _fence(self, store: Store, *_: object) -> Iterator[Step]:
+        """From here on the update cannot arrive any more: what is found stays true."""
+        counted = store._replace(sweeps=store.sweeps + 1)
+        yield self._go("count a sweep", counted, "look_up")
+
+    def _look_up(self, store: Store, _: object, setting: Setting) -> Iterator[Step]:
         base = store.base_of(self._id)
-        if base is None:
+        if base is not None:
+            yield self._acknowledge("it is there", store, base)
+        elif "fence" in setting.broken:
             yield self._go("not there, send it again", store, "commit")
         else:
-            yield self._acknowledge("it is there", store, base)
+            again = self.attempt + 1
+            yield self._go("not there, start again", store, "read", attempt=again, head=None)

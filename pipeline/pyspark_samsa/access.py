@@ -13,14 +13,14 @@ from samsa.log.core import Log
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Ledger, Unavailable
 from samsa.server import opening
-from samsa.server.urls import BadUrl, open_ledger_to_read, open_objects
+from samsa.server.urls import BadUrl, open_journal, open_ledger_to_read, open_objects
 from samsa.system import SystemClock
 
 from .errors import BadOption, SamsaError
 
 
 def _no_nonce() -> str:
-    raise AssertionError("who only reads reserves nothing")
+    raise AssertionError("who only reads makes no objects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,8 @@ async def opened(ledger_url: str, objects_url: str) -> AsyncIterator[Access]:
         ledger = await open_ledger_to_read(ledger_url)
     try:
         objects = open_objects(objects_url, fsync=False, cache_bytes=0)
-        log = Log(Stores(ledger, objects, SystemClock(), LocalWakeups(), _no_nonce))
+        journal = open_journal(ledger, objects, _no_nonce, fsync=False)
+        log = Log(Stores(ledger, objects, journal, SystemClock(), LocalWakeups(), _no_nonce))
         try:
             with named_errors(ledger_url):
                 yield Access(ledger, log)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from samsa.ports import Head, Partition
 
@@ -21,74 +20,62 @@ from .positions import (
 )
 from .subscribed import Partitions
 
-
-class Log(NamedTuple):
-    """What there is of a partition: [start, end)."""
-
-    start: int
-    end: int
+Heads = Mapping[TopicPartition, Head]
 
 
-Logs = Mapping[TopicPartition, Log]
-
-
-async def look_at(access: Access, partitions: Partitions) -> dict[TopicPartition, Log]:
+async def look_at(access: Access, partitions: Partitions) -> Heads:
     """Raises UnknownPartition if a topic goes at this moment."""
-    heads = await asyncio.gather(*(access.log.glance(where) for where in partitions.values()))
-    return {name: _log(head) for name, head in zip(partitions, heads, strict=True)}
-
-
-def _log(head: Head) -> Log:
-    return Log(head.log_start, head.visible_end)
+    heads = await asyncio.gather(*(access.log.head(where) for where in partitions.values()))
+    return dict(zip(partitions, heads, strict=True))
 
 
 async def starting_offsets(
-    access: Access, partitions: Partitions, logs: Logs, position: Position, late_is_latest: bool
+    access: Access, partitions: Partitions, heads: Heads, position: Position, late_is_latest: bool
 ) -> Offsets:
-    found = await _offsets(access, partitions, logs, position, "startingOffsets")
+    found = await _offsets(access, partitions, heads, position, "startingOffsets")
     missing = [where for where, offset in found.items() if offset is None]
     if missing and not late_is_latest:
         raise SamsaError(
             f"{missing[0]} has no record at or after its starting timestamp; "
             "startingOffsetsByTimestampStrategy=latest starts at its end instead"
         )
-    return {where: logs[where].end if at is None else at for where, at in found.items()}
+    return {where: heads[where].next_offset if at is None else at for where, at in found.items()}
 
 
 async def ending_offsets(
-    access: Access, partitions: Partitions, logs: Logs, position: Position
+    access: Access, partitions: Partitions, heads: Heads, position: Position
 ) -> Offsets:
-    found = await _offsets(access, partitions, logs, position, "endingOffsets")
-    return {where: logs[where].end if at is None else at for where, at in found.items()}
+    found = await _offsets(access, partitions, heads, position, "endingOffsets")
+    return {where: heads[where].next_offset if at is None else at for where, at in found.items()}
 
 
 async def _offsets(
-    access: Access, partitions: Partitions, logs: Logs, position: Position, option: str
+    access: Access, partitions: Partitions, heads: Heads, position: Position, option: str
 ) -> dict[TopicPartition, int | None]:
     """None where a time is later than every record."""
     match position:
         case Everywhere(offset):
-            return {where: _special(offset, log) for where, log in logs.items()}
+            return {where: _special(offset, head) for where, head in heads.items()}
         case AtOffsets(offsets):
-            _check_complete(option, offsets, logs)
-            return {where: _special(offsets[where], log) for where, log in logs.items()}
+            _check_complete(option, offsets, heads)
+            return {where: _special(offsets[where], head) for where, head in heads.items()}
         case AtTime(time):
-            return await _at_times(access, partitions, dict.fromkeys(logs, time))
+            return await _at_times(access, partitions, dict.fromkeys(heads, time))
         case AtTimes(times):
-            _check_complete(f"{option}ByTimestamp", times, logs)
-            return await _at_times(access, partitions, {where: times[where] for where in logs})
+            _check_complete(f"{option}ByTimestamp", times, heads)
+            return await _at_times(access, partitions, {where: times[where] for where in heads})
 
 
-def _special(offset: int, log: Log) -> int:
-    return {EARLIEST: log.start, LATEST: log.end}.get(offset, offset)
+def _special(offset: int, head: Head) -> int:
+    return {EARLIEST: head.log_start, LATEST: head.next_offset}.get(offset, offset)
 
 
-def _check_complete(option: str, named: Mapping[TopicPartition, int], logs: Logs) -> None:
-    for where in logs:
+def _check_complete(option: str, named: Mapping[TopicPartition, int], heads: Heads) -> None:
+    for where in heads:
         if where not in named:
             raise BadOption(f"{option} must name every partition; {where} is missing")
     for where in named:
-        if where not in logs:
+        if where not in heads:
             raise BadOption(f"{option} names {where}, which is not read")
 
 

@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from samsa.log.extents import read
 from samsa.ports import Buffer, Missing, Objects
+from samsa.records.batch import shift_offsets
 from samsa.server.urls import open_objects
 
 from .access import check_objects
@@ -22,7 +24,7 @@ AHEAD_BYTES, AHEAD_REQUESTS = 32 * 1024 * 1024, 32
 PATIENCE_S = 120.0
 
 Get = Callable[[], Buffer]
-"""The bytes of a run, when it is its turn. Raises Missing."""
+"""The bytes of a run, when it is its turn. Raises Missing, also of what is left in the ledger."""
 
 
 class Source(Protocol):
@@ -43,12 +45,16 @@ class Files:
 
     def _read(self, run: Run) -> Buffer:
         """In memory that the next read uses again: fresh pages cost more than the reading."""
-        if len(self._buffer) < run.length:
-            self._buffer = bytearray(run.length)
-        into = memoryview(self._buffer)[: run.length]
-        if os.preadv(self._fd(run.key), [into], run.start) != run.length:
-            raise Missing(f"{run.key} ends before {run.start + run.length}")
-        return into
+        _raise_if_left(run)
+        key, start, length, _, shift, data = run.stored
+        into: Buffer = data
+        if not data:
+            if len(self._buffer) < length:
+                self._buffer = bytearray(length)
+            into = memoryview(self._buffer)[:length]
+            if os.preadv(self._fd(key), [into], start) != length:
+                raise Missing(f"{key} ends before {start + length}")
+        return shift_offsets(into, shift) if shift else into
 
     def _fd(self, key: str) -> int:
         fd = self._open.pop(key, None)
@@ -88,20 +94,28 @@ class Far:
                 while left and len(asked) < AHEAD_REQUESTS and (size < AHEAD_BYTES or not asked):
                     run = left.popleft()
                     asked.append((run, self._ask(run)))
-                    size += run.length
+                    size += run.stored.length
                 run, answer = asked.popleft()
                 yield run, lambda answer=answer: answer.result(PATIENCE_S)  # type: ignore[misc]
-                size -= run.length
+                size -= run.stored.length
         finally:
             for _, answer in asked:
                 answer.cancel()
 
     def _ask(self, run: Run) -> "Future[Buffer]":
-        get = self._objects.get(run.key, run.start, run.length)
-        return asyncio.run_coroutine_threadsafe(get, self._loop)
+        return asyncio.run_coroutine_threadsafe(self._read(run), self._loop)
+
+    async def _read(self, run: Run) -> Buffer:
+        _raise_if_left(run)
+        return await read(self._objects, run.stored)
 
     def __del__(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
+
+
+def _raise_if_left(run: Run) -> None:
+    if run.is_left_in_ledger:
+        raise Missing(f"{run.where}: [{run.first}, {run.end}) are in the ledger")
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -27,7 +27,7 @@ def steps(stretches: Sequence[Stretch]) -> list[tuple[int, int]]:
     found, size = [], 0
     for stretch in stretches:
         for run in runs(stretch, STEP):
-            size += run.length
+            size += run.stored.length
             found.append((run.end, size))
     return found
 

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 
 from samsa.log.read import OutOfRange
-from samsa.ports import Extent, Partition, UnknownPartition
+from samsa.ports import Extent, Head, Partition, UnknownPartition
 
 from .access import Access
 from .losses import Losses
@@ -12,12 +12,17 @@ from .splits import Stretch
 
 PAGE = 1_000
 ANY_TIME = -1
+PLANNED_BYTES = 8 * 1024 * 1024
+"""Of appends that are kept in the ledger itself, so many bytes come with a plan. It is in the
+driver's memory and is sent to the executors, who ask the ledger for the rest."""
 
 
 class Planner:
-    def __init__(self, access: Access, losses: Losses) -> None:
+    def __init__(self, access: Access, losses: Losses, inline_bytes: int) -> None:
+        """`inline_bytes`: what the plan may hold of the bytes that are in the ledger."""
         self._reader = access.log.reader
         self._losses = losses
+        self._inline_left = inline_bytes
 
     async def stretches(
         self,
@@ -27,17 +32,19 @@ class Planner:
         end: int,
         since: int = ANY_TIME,
         most_bytes: int | None = None,
+        head: Head | None = None,
     ) -> list[Stretch]:
         """The extents of [first, end), without those that are empty, or older than wanted.
 
-        Not many more than make up `most_bytes`. Raises DataLoss if the log does not reach back so
-        far any more, and that is not to be put up with.
+        Not many more than make up `most_bytes`. `head` saves reading it, and may be old. Raises
+        DataLoss if the log does not reach back so far any more, and that is not to be put up with.
         """
         found: list[Stretch] = []
         offset, size = first, 0
         while offset < end and (most_bytes is None or size < most_bytes):
             try:
-                extents = await self._reader.extents_from(partition, offset, end, PAGE)
+                head = head or await self._reader.head(partition)
+                extents = await self._reader.extents_from(partition, offset, end, PAGE, head)
             except OutOfRange as error:
                 self._losses.report(f"{where}: offset {offset} is gone; {error}")
                 offset = error.log_start
@@ -46,13 +53,26 @@ class Planner:
                 self._losses.report(f"{where}: the topic was deleted")
                 break
             found += [
-                Stretch(where, partition.topic_id, extent, max(first, _begin(extent, since)), end)
+                Stretch(
+                    where,
+                    partition.topic_id,
+                    self._planned(extent),
+                    max(first, _begin(extent, since)),
+                    end,
+                )
                 for extent in extents
                 if extent.records != 0 and extent.max_timestamp >= since
             ]
             size += sum(extent.size for extent in extents)
             offset = extents[-1].end
         return found
+
+    def _planned(self, extent: Extent) -> Extent:
+        """With the bytes that it has, as long as there is room for them."""
+        if not extent.data:
+            return extent
+        self._inline_left -= len(extent.data)
+        return extent if self._inline_left >= 0 else extent._replace(data=b"")
 
 
 def _begin(extent: Extent, since: int) -> int:

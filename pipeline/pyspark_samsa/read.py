@@ -1,10 +1,12 @@
 """Reading in an executor: from the byte ranges of a split to Arrow batches.
 
 A range may be gone by the time its task runs, because the log was merged, compacted or trimmed
-since it was planned. Then it is planned again, here; only what the log has no more is lost.
+since it was planned. Then it is planned again, here; only what the log has no more is lost. So is
+what the plan left in the ledger.
 """
 
 import asyncio
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
@@ -76,7 +78,7 @@ class Reading:
 
     def _moved(self, run: Run, again: int) -> Iterator[pa.RecordBatch]:
         if not again:
-            raise SamsaError(f"{run.where}: {run.key} is missing, though the log has it")
+            raise SamsaError(f"{run.where}: {run.stored.key} is missing, though the log has it")
         for moved, get in source(self._options.objects).each(self._planned_again(run)):
             yield from self.run(moved, get, again - 1)
 
@@ -84,7 +86,8 @@ class Reading:
         async def plan() -> list[Run]:
             partition = Partition(run.topic_id, run.number)
             async with opened(self._options.ledger, self._options.objects) as access:
-                planner = Planner(access, Losses(self._options.fail_on_data_loss))
+                losses = Losses(self._options.fail_on_data_loss)
+                planner = Planner(access, losses, inline_bytes=sys.maxsize)
                 found = await planner.stretches(run.where, partition, run.first, run.end)
             return [piece for stretch in found for piece in runs(stretch)]
 

@@ -7,12 +7,14 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
+from samsa.ports import Head
+
 from .access import opened
-from .bounds import Logs, ending_offsets, look_at, starting_offsets
+from .bounds import ending_offsets, look_at, starting_offsets
 from .filters import Worth, worth_reading
 from .losses import Losses
 from .options import Options
-from .plan import Planner
+from .plan import PLANNED_BYTES, Planner
 from .positions import TopicPartition
 from .read import read
 from .splits import Split, Stretch, split
@@ -59,23 +61,24 @@ class SamsaReader(DataSourceReader):
         options = self._options
         async with opened(options.ledger, options.objects) as access:
             partitions = await subscribed(access.ledger, options.subscription)
-            logs = await look_at(access, partitions)
+            heads = await look_at(access, partitions)
             starts = await starting_offsets(
-                access, partitions, logs, options.starting, options.late_start_is_latest
+                access, partitions, heads, options.starting, options.late_start_is_latest
             )
-            ends = await ending_offsets(access, partitions, logs, options.ending)
-            planner = Planner(access, self._losses)
+            ends = await ending_offsets(access, partitions, heads, options.ending)
+            planner = Planner(access, self._losses, PLANNED_BYTES)
             found: list[Stretch] = []
             for where in filter(self.worth.takes, partitions):
-                wanted = self._within(where, starts[where], ends[where], logs)
+                head = heads[where]
+                wanted = self._within(where, starts[where], ends[where], head)
                 found += await planner.stretches(
-                    where, partitions[where], *wanted, since=self.worth.since
+                    where, partitions[where], *wanted, since=self.worth.since, head=head
                 )
         return split(found, options.min_partitions, options.split_bytes)
 
-    def _within(self, where: TopicPartition, first: int, end: int, logs: Logs) -> tuple[int, int]:
+    def _within(self, where: TopicPartition, first: int, end: int, head: Head) -> tuple[int, int]:
         """What there is of what was asked for, and is worth reading."""
-        start, last = logs[where]
+        start, last = head.log_start, head.next_offset
         if first < start or first > last or end > last:
             asked, there = f"[{first}, {end})", f"[{start}, {last})"
             self._losses.report(f"{where}: offsets {asked} were asked for, and the log is {there}")

@@ -1,7 +1,8 @@
 """Work for one task: byte ranges of objects, and which of the offsets in them are wanted.
 
 Tasks are cut by bytes. A partition of a gigabyte is many tasks, and many small partitions are one;
-what lies in one task keeps its order.
+what lies in one task keeps its order. Bytes that are in the ledger come with the task, or are left
+there for the task to ask for.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from uuid import UUID
 
 from pyspark.sql.datasource import InputPartition
 
-from samsa.log.extents import cut
+from samsa.log.extents import Range, cut
 from samsa.ports import Extent
 
 from .positions import TopicPartition
@@ -21,23 +22,28 @@ LARGE, SMALL, TASKS = 64 * 1024 * 1024, 8 * 1024 * 1024, 8
 """A task has between SMALL and LARGE bytes, such that there are TASKS of them if that can be."""
 OPEN_COST = 64 * 1024
 """Finding the next range, as if it were so many bytes."""
+TASK_BYTES = 512 * 1024
+"""What a task may bring along: Spark warns of tasks that are larger than 1,000 KiB."""
 
 
 class Run(NamedTuple):
-    """Bytes of one object that hold whole batches, and the offsets that are wanted of them."""
+    """Bytes that hold whole batches, and the offsets that are wanted of them."""
 
     topic: str
     number: int
     topic_id: UUID
-    key: str
-    start: int
-    length: int
+    stored: Range
     first: int
     end: int
 
     @property
     def where(self) -> TopicPartition:
         return TopicPartition(self.topic, self.number)
+
+    @property
+    def is_left_in_ledger(self) -> bool:
+        """Whether its bytes are in no object, and were too many for the plan."""
+        return not self.stored.key and not self.stored.data
 
 
 class Split(InputPartition):
@@ -48,7 +54,7 @@ class Split(InputPartition):
 
     @property
     def size(self) -> int:
-        return sum(run.length for run in self.runs)
+        return sum(run.stored.length for run in self.runs)
 
 
 class Stretch(NamedTuple):
@@ -67,7 +73,8 @@ def split(
     total = sum(stretch.extent.size for stretch in stretches)
     size = split_bytes or min(LARGE, max(SMALL, total // TASKS))
     chunk = max(1, min(CHUNK, size, total // (min_partitions or 1)))
-    costs = list(_costs(run for stretch in stretches for run in runs(stretch, chunk)))
+    every = (run for stretch in stretches for run in runs(stretch, chunk))
+    costs = list(_costs(_asked_together(every, chunk)))
     if min_partitions:
         size = min(size, sum(cost for _, cost in costs) // min_partitions)
     return list(_packed(costs, size))
@@ -80,30 +87,60 @@ def runs(stretch: Stretch, chunk: int = CHUNK) -> Iterator[Run]:
     while offset < min(end, extent.end):
         piece = cut(extent, offset, chunk)
         until = min(end, piece.end_offset)
-        yield Run(*where, topic_id, piece.key, piece.start, piece.length, offset, until)
+        yield Run(*where, topic_id, piece, offset, until)
         offset = piece.end_offset
+
+
+def _asked_together(every: Iterable[Run], chunk: int) -> Iterator[Run]:
+    """What is left in the ledger as one run, where it is one in the log: asking costs much more
+    than reading it."""
+    before: Run | None = None
+    for run in every:
+        if before and _is_asked_with(before, run, chunk):
+            length = before.stored.length + run.stored.length
+            stored = before.stored._replace(length=length, end_offset=run.stored.end_offset)
+            before = before._replace(stored=stored, end=run.end)
+            continue
+        if before:
+            yield before
+        before = run
+    if before:
+        yield before
+
+
+def _is_asked_with(before: Run, run: Run, chunk: int) -> bool:
+    return (
+        before.is_left_in_ledger
+        and run.is_left_in_ledger
+        and (before.where, before.end) == (run.where, run.first)
+        and before.stored.length + run.stored.length <= chunk
+    )
 
 
 def _costs(every: Iterable[Run]) -> Iterator[tuple[Run, int]]:
     before: Run | None = None
     for run in every:
-        yield run, run.length + (0 if before and _follows(before, run) else OPEN_COST)
+        is_near = run.stored.data or (before and _follows(before, run))
+        yield run, run.stored.length + (0 if is_near else OPEN_COST)
         before = run
 
 
 def _packed(costs: Iterable[tuple[Run, int]], size: int) -> Iterator[Split]:
     """As many in one split as fit, and at least one."""
     taken: list[Run] = []
-    spent = 0
+    spent, inline = 0, 0
     for run, cost in costs:
-        if taken and spent + cost > size:
+        more = len(run.stored.data)
+        if taken and (spent + cost > size or inline + more > TASK_BYTES):
             yield Split(taken)
-            taken, spent = [], 0
+            taken, spent, inline = [], 0, 0
         taken.append(run)
         spent += cost
+        inline += more
     if taken:
         yield Split(taken)
 
 
-def _follows(run: Run, after: Run) -> bool:
-    return run.key == after.key and run.start + run.length == after.start
+def _follows(run: Run, next_run: Run) -> bool:
+    before, after = run.stored, next_run.stored
+    return before.key == after.key and before.start + before.length == after.start

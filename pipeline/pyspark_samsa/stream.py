@@ -1,8 +1,8 @@
 """Reading topics as a stream: offsets per partition, one micro-batch after the other.
 
 Spark keeps the offsets in its checkpoint and asks again for any batch that did not finish, so a
-batch is what lies between two offsets, whenever it is asked for. Slots that were fenced take
-offsets and hold no records: they are passed over, and are no loss.
+batch is what lies between two offsets, whenever it is asked for. Offsets without records, as after
+compaction, are passed over, and are no loss.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,12 +19,12 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from .access import Access, Kept
-from .bounds import Logs, look_at, starting_offsets
+from .bounds import Heads, look_at, starting_offsets
 from .errors import SamsaError
 from .limits import shares, steps, within
 from .losses import Losses
 from .options import Options
-from .plan import Planner
+from .plan import PLANNED_BYTES, Planner
 from .positions import Offsets, TopicPartition, from_json, to_json
 from .read import read
 from .splits import Split, Stretch, split
@@ -40,7 +40,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._log = Kept(options.ledger, options.objects)
         self._partitions: Partitions = {}
         """As they were at the last look."""
-        self._logs: Logs = {}
+        self._heads: Heads = {}
         self._latest: Offsets = {}
         self._target: Offsets | None = None
         """Where a query ends that reads what is available now."""
@@ -50,10 +50,10 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, dict[str, int]]:
         async def start(access: Access) -> Offsets:
             partitions = await subscribed(access.ledger, self._options.subscription)
-            logs = await look_at(access, partitions)
+            heads = await look_at(access, partitions)
             late_is_latest = self._options.late_start_is_latest
             return await starting_offsets(
-                access, partitions, logs, self._options.starting, late_is_latest
+                access, partitions, heads, self._options.starting, late_is_latest
             )
 
         return to_json(self._log.ask(start))
@@ -66,16 +66,16 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
-        logs = self._log.ask(self._look)
-        self._target = {where: log.end for where, log in logs.items()}
+        heads = self._log.ask(self._look)
+        self._target = {where: head.next_offset for where, head in heads.items()}
 
     def latestOffset(self, start: Json, limit: ReadLimit) -> dict[str, dict[str, int]]:
         begin = from_json(start)
 
         async def latest(access: Access) -> Offsets:
-            logs = await self._look(access)
-            self._check(begin, logs)
-            self._latest = {where: log.end for where, log in logs.items()}
+            heads = await self._look(access)
+            self._check(begin, heads)
+            self._latest = {where: head.next_offset for where, head in heads.items()}
             return await self._limited(access, begin, self._up_to_target(begin), limit)
 
         return to_json(self._log.ask(latest))
@@ -89,7 +89,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         async def plan(access: Access) -> list[Split]:
             if not until.keys() <= self._partitions.keys():
                 await self._look(access)  # a batch of a query that was stopped
-            planner = Planner(access, self._losses)
+            planner = Planner(access, self._losses, PLANNED_BYTES)
             found: list[Stretch] = []
             for where, last in until.items():
                 found += await self._stretches(planner, where, begin.get(where, 0), last)
@@ -111,25 +111,25 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     # How
 
-    async def _look(self, access: Access) -> Logs:
+    async def _look(self, access: Access) -> Heads:
         found = await subscribed(access.ledger, self._options.subscription, missing_is_error=False)
         for where, partition in found.items():
             before = self._partitions.get(where)
             if before is not None and before != partition:
                 self._losses.report(f"{where}: the topic was deleted, and made again")
         self._partitions = found
-        self._logs = await look_at(access, found)
-        return self._logs
+        self._heads = await look_at(access, found)
+        return self._heads
 
-    def _check(self, begin: Offsets, logs: Logs) -> None:
+    def _check(self, begin: Offsets, heads: Heads) -> None:
         for where, offset in begin.items():
-            if where not in logs:
+            if where not in heads:
                 self._losses.report(f"{where}: the topic was deleted")
-            elif offset > logs[where].end:
-                what = f"ends at {logs[where].end}; it was deleted, and made again"
+            elif offset > heads[where].next_offset:
+                what = f"ends at {heads[where].next_offset}; it was deleted, and made again"
                 self._losses.report(f"{where}: offset {offset} was reached, and the log {what}")
-            elif offset < logs[where].start:
-                what = f"[{offset}, {logs[where].start}) were deleted before they were read"
+            elif offset < heads[where].log_start:
+                what = f"[{offset}, {heads[where].log_start}) were deleted before they were read"
                 self._losses.report(f"{where}: the records {what}")
 
     def _up_to_target(self, begin: Offsets) -> Offsets:
@@ -155,11 +155,13 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     async def _within_bytes(
         self, access: Access, starts: Offsets, latest: Offsets, most: int
     ) -> Offsets:
-        planner = Planner(access, self._losses)
+        planner = Planner(access, self._losses, inline_bytes=0)
         cuts: dict[TopicPartition, list[tuple[int, int]]] = {}
         for where, end in latest.items():
             partition, first = self._partitions[where], starts[where]
-            found = await planner.stretches(where, partition, first, end, most_bytes=most)
+            found = await planner.stretches(
+                where, partition, first, end, most_bytes=most, head=self._heads[where]
+            )
             cuts[where] = steps(found)
         given = shares({where: ways[-1][1] if ways else 0 for where, ways in cuts.items()}, most)
         ends = {
@@ -179,9 +181,11 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if partition is None:
             self._losses.report(f"{where}: the topic was deleted")
             return []
-        start = self._logs[where].start
+        start = self._heads[where].log_start
         if first > last:
             first = start  # of a topic that was made again: it is read from its beginning
         if first < min(start, last):
             self._losses.report(f"{where}: the records [{first}, {start}) were deleted")
-        return await planner.stretches(where, partition, max(first, start), last)
+        return await planner.stretches(
+            where, partition, max(first, start), last, head=self._heads[where]
+        )

@@ -28,6 +28,7 @@ from samsa.envelope import (
     encode,
 )
 from samsa.gateway import Gateway, Settings
+from samsa.records.batch import shift_offsets
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_response, request_frame
 
@@ -181,7 +182,8 @@ def get(piece: Any) -> bytes:
     last = piece.start + piece.length - 1
     request = urllib.request.Request(piece.url, headers={"Range": f"bytes={piece.start}-{last}"})
     with urllib.request.urlopen(request, timeout=10) as answer:
-        return bytes(answer.read())
+        data = bytes(answer.read())
+    return bytes(shift_offsets(data, piece.shift)) if piece.shift else data
 
 
 def put(ticket: Ticket, frame: bytes) -> None:

@@ -48,6 +48,14 @@ def read(client: Client, offset: int = 0, version: int = FETCH, **more: Any) -> 
     return values_in(answer)
 
 
+def read_all(client: Client) -> list[bytes | None]:
+    """What a consumer gets from the start to the end, fetch by fetch."""
+    found: list[bytes | None] = []
+    while some := read(client, len(found)):
+        found += some
+    return found
+
+
 def values_in(answer: Any) -> list[bytes | None]:
     (one,) = answer.responses[0].partitions
     assert one.error_code == ErrorCode.NONE, ErrorCode(one.error_code)

@@ -27,6 +27,7 @@ from samsa.wire.apis import ApiKey
 WAIT_MS = 100_000
 """Longer than a peer waits for an answer."""
 PARKED_S = 1.0
+APPENDS = 5
 
 
 @pytest.fixture
@@ -90,23 +91,26 @@ def _head(environment: dict[str, str], topic: str) -> Head:
     return asyncio.run(look())
 
 
-def test_a_consumer_that_waits_is_answered_by_the_wake_itself(
+def test_a_consumer_at_the_end_is_answered_by_wakes_and_asks_nothing_of_the_cluster(
     chain: Chain, environment: dict[str, str]
 ):
-    """Nothing is asked of the cluster again: a push brings what was appended."""
+    """A push brings what was appended, and the shim goes on waiting for the next one."""
     topic = f"letters-{uuid4()}"
     with Peer(chain.address) as reader, Peer(chain.address) as writer:
         create(writer, topic)
-        write(writer, topic, b"first")
-        assert values(records_in(read(reader, topic, 0).records)) == [b"first"]
+        write(writer, topic, b"0")
+        assert values(records_in(read(reader, topic, 0).records)) == [b"0"]
         reader.send(ApiKey.FETCH, FETCH, fetch_row(topic, 1, wait_ms=WAIT_MS))
         assert eventually(lambda: _head(environment, topic).watchers)
         sleep(PARKED_S)
         before = chain.stats()
-        write(writer, topic, b"second")
-        found = reader.answer().responses[0].partitions[0]
+        for number in range(1, APPENDS + 1):
+            write(writer, topic, b"%d" % number)
+            found = reader.answer().responses[0].partitions[0]
+            assert values(records_in(found.records)) == [b"%d" % number]
+            assert found.high_watermark == number + 1
+            reader.send(ApiKey.FETCH, FETCH, fetch_row(topic, number + 1, wait_ms=WAIT_MS))
+        sleep(PARKED_S)
         after = chain.stats()
-    assert values(records_in(found.records)) == [b"second"]
-    assert found.high_watermark == 2
-    assert after["messages_in"] - before["messages_in"] == 1  # the produce
-    assert after["pushed"] - before["pushed"] == 1
+    assert after["messages_in"] - before["messages_in"] == APPENDS  # the produces
+    assert after["pushed"] - before["pushed"] == APPENDS

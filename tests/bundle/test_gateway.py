@@ -1,6 +1,7 @@
 """The gateway function: Kafka frames in, replies out."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +12,12 @@ from server.talk import PRODUCE, batch, produce_row
 from samsa.envelope import Error, ErrorCode, Ping, Reply, Request
 from samsa.gateway import Settings
 from samsa.ports import Misconfigured, Missing, Unavailable
+from samsa.ports.bounds import INLINE_BYTES
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_configs, find_coordinator, produce
+
+LARGE = bytes(INLINE_BYTES)
+"""With its header it is too large for a head, and so becomes an object."""
 
 
 def test_what_one_environment_stores_another_reads(cluster: Cluster):
@@ -118,19 +123,19 @@ def test_an_idempotent_request_that_is_sent_again_is_stored_once(cluster: Cluste
 
 
 def test_the_partitions_of_a_request_are_appended_to_side_by_side(cluster: Cluster):
-    """Each put waits for the others to have begun: one after the other they would never end."""
+    """Each update waits for the others to have begun: one after the other they would never end."""
     client = cluster.client()
     create(client, partitions=3)
-    objects = cluster.first._parts.objects
+    ledger = cluster.first._parts.ledger
     begun = asyncio.Barrier(3)
-    put = objects.put_if_absent
+    update_head = ledger.update_head
 
-    async def put_together(*args: Any) -> bool:
+    async def update_together(*args: Any) -> Any:
         async with asyncio.timeout(10):
             await begun.wait()
-        return await put(*args)
+        return await update_head(*args)
 
-    objects.put_if_absent = put_together  # type: ignore[method-assign]
+    ledger.update_head = update_together  # type: ignore[method-assign]
     entries = [produce.PARTITION(index=n, records=batch(b"value")) for n in range(3)]
     row = produce_row(TOPIC, None)
     row.topic_data[0].partition_data = entries
@@ -144,7 +149,7 @@ def test_a_fetch_whose_records_cannot_be_read_now_is_to_be_asked_again(
 ):
     client = cluster.client()
     create(client)
-    write(client, b"value")
+    write(client, LARGE)
     objects = cluster.first._parts.objects
 
     async def fails(*_: Any) -> bytes:
@@ -155,7 +160,7 @@ def test_a_fetch_whose_records_cannot_be_read_now_is_to_be_asked_again(
     assert isinstance(answer, Error)
     assert (answer.seq, answer.code) == (client.seq, ErrorCode.RETRY)
     del objects.get
-    assert read(client) == [b"value"]
+    assert read(client) == [LARGE]
 
 
 class TimeLeft:
@@ -166,26 +171,57 @@ class TimeLeft:
         return self._ms
 
 
-def test_an_append_that_a_function_did_not_live_to_finish_leaves_a_log_that_goes_on(
-    cluster: Cluster,
-):
-    client, other = cluster.client(), cluster.client(cluster.another())
-    create(client)
-    write(client, b"before")
-
+def stop_before_the_put(cluster: Cluster) -> None:
     async def never(*_: Any) -> bool:
         await asyncio.Event().wait()
         return False
 
     cluster.first._parts.objects.put_if_absent = never  # type: ignore[method-assign]
-    frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"lost")))
+
+
+def stop_before_the_update(cluster: Cluster) -> None:
+    async def never(*_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    cluster.first._parts.ledger.update_head = never  # type: ignore[method-assign]
+
+
+def stop_after_the_update(cluster: Cluster) -> None:
+    ledger = cluster.first._parts.ledger
+    update_head = ledger.update_head
+
+    async def unanswered(*args: Any) -> Any:
+        await update_head(*args)
+        await asyncio.Event().wait()
+
+    ledger.update_head = unanswered  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(
+    ("stop", "value", "is_stored"),
+    [
+        (stop_before_the_put, LARGE, False),
+        (stop_before_the_update, LARGE, False),
+        (stop_before_the_update, b"small", False),
+        (stop_after_the_update, LARGE, True),
+        (stop_after_the_update, b"small", True),
+    ],
+    ids=lambda each: getattr(each, "__name__", str(each)[:9]),
+)
+def test_an_append_that_a_function_did_not_live_to_finish_hides_nothing_of_others(
+    cluster: Cluster, stop: Callable[[Cluster], None], value: bytes, is_stored: bool
+):
+    client, other = cluster.client(), cluster.client(cluster.another())
+    create(client)
+    write(client, b"before")
+    stop(cluster)
+    frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value)))
     answer = client.say(Request(9, frame), TimeLeft(4_500))
     assert isinstance(answer, Error)
     assert (answer.seq, answer.code) == (9, ErrorCode.CLOSE)
-    assert write(other, b"after") == 2
-    assert read(other) == [b"before"]  # a prefix: the open slot hides what lies behind it
-    cluster.clock.ahead_ms = 20_000
-    assert read(other) == [b"before", b"after"]
+    stored = [b"before", value] if is_stored else [b"before"]
+    assert write(other, b"after") == len(stored)
+    assert read(other) == [*stored, b"after"]
 
 
 def test_a_store_that_is_down_closes_the_connection_and_comes_back(cluster: Cluster):

@@ -10,7 +10,6 @@ from server.talk import FETCH, records_in
 
 from samsa.aws.pushing import MOST_NEWS
 from samsa.envelope import Parked, Reply, Wake
-from samsa.log.tokens import Token
 from samsa.ports import GroupKey, Head, Partition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -73,35 +72,31 @@ def test_a_fetch_that_a_full_head_does_not_take_as_a_watcher_is_asked_again(
     assert (parked.good_ms, parked.wait_ms) == (0, WAIT_MS)
 
 
-def test_behind_a_slot_whose_writer_is_gone_a_fetch_is_parked_no_longer_than_the_slot_stays_open(
-    cluster: Cluster, reader: Client, writer: Client
-):
-    """Nobody would wake it: only who looks closes the slot."""
-    ledger, loop = cluster.first._parts.ledger, cluster.first._loop
-    topic = loop.run_until_complete(ledger.topic(TOPIC))
-    assert topic
-    token = f"1.{cluster.clock.now_ms()}.gone"
-    loop.run_until_complete(ledger.reserve(Partition(topic.id, 0), token, 1))
-    write(writer, b"behind it")
-    parked = park(reader, 0)
-    assert 10_000 < parked.good_ms < 16_000
-    cluster.clock.ahead_ms += parked.good_ms
-    assert read(reader) == [b"behind it"]
-
-
 def test_a_fetch_that_may_not_wait_is_not_parked(cluster: Cluster, reader: Client):
     assert isinstance(look(reader, 0), Reply)
     assert head_of(cluster).watchers == {}
 
 
-def test_who_appends_wakes_who_is_parked_once(cluster: Cluster, reader: Client, writer: Client):
+def test_who_is_parked_is_sent_each_append_and_stays_a_watcher(
+    cluster: Cluster, reader: Client, writer: Client
+):
     parked = park(reader, 0)
-    write(writer, b"value")
+    for number in range(3):
+        write(writer, b"value")
+        assert cluster.pushes.names(reader.connection_id) == set(parked.watches)
+        assert [news.base for wake in wakes(cluster) for news in wake.news] == [*range(number + 1)]
+    assert head_of(cluster).watchers.keys() == {reader.connection_id}
+
+
+def test_who_is_sent_no_records_is_woken_once_and_has_to_come(
+    cluster: Cluster, reader: Client, writer: Client
+):
+    parked = park(reader, 0)
+    write(writer, bytes(MOST_NEWS))
     assert cluster.pushes.names(reader.connection_id) == set(parked.watches)
-    assert read(reader) == [b"value"]
+    assert head_of(cluster).watchers == {}
     write(writer, b"another")
     assert len(cluster.pushes.sent) == 1
-    assert head_of(cluster).watchers == {}
 
 
 def wakes(cluster: Cluster) -> list[Wake]:
@@ -128,18 +123,17 @@ def test_records_that_are_too_large_for_a_message_are_not_brought_along(
     assert wakes(cluster) == [Wake(wakes(cluster)[0].names)]
 
 
-def test_records_that_an_open_slot_hides_are_not_brought_along(
+def test_records_whose_offset_was_guessed_wrong_are_brought_along_with_the_right_one(
     cluster: Cluster, reader: Client, writer: Client
 ):
-    ledger, loop = cluster.first._parts.ledger, cluster.first._loop
-    topic = loop.run_until_complete(ledger.topic(TOPIC))
-    assert topic
-    now = cluster.first._parts.clock.now_ms()
-    hidden_by = str(Token(1, now, "another"))
-    loop.run_until_complete(ledger.reserve(Partition(topic.id, 0), hidden_by, 1))
-    park(reader, 0)
-    write(writer, b"hidden")
-    assert wakes(cluster) == [Wake(wakes(cluster)[0].names)]
+    """Their function does not know what another one has appended since it appended last."""
+    write(writer, b"first")
+    write(reader, b"second", b"third")
+    park(reader, 3)
+    write(writer, b"fourth")
+    (wake,) = wakes(cluster)
+    assert [(news.base, news.end) for news in wake.news] == [(3, 4)]
+    assert [record.offset for record in records_in(wake.frame)] == [3]
 
 
 def test_a_fetch_of_two_partitions_is_woken_by_either(

@@ -1,4 +1,4 @@
-"""The janitor function: a round closes stale slots, applies retention, merges, buries topics."""
+"""The janitor function: a round applies retention, settles, merges, sweeps, buries topics."""
 
 import asyncio
 import importlib.util
@@ -12,15 +12,20 @@ from uuid import uuid4
 
 import pytest
 
+from samsa.log.janitor import LOOK_EVERY_MS
 from samsa.log.layout import Batch
-from samsa.log.stores import partition_prefix, slot_key
-from samsa.log.tokens import Token
-from samsa.ports import Partition, Topic
+from samsa.log.segments import segment_key
+from samsa.log.stores import partition_prefix
+from samsa.ports import Partition, Topic, Unavailable
+from samsa.ports.bounds import INLINE_BYTES
 from samsa.records import Record, build, read_header
+from samsa.server.upkeep import tend
 
 APP = Path(__file__).parents[2] / "functions" / "janitor" / "app.py"
 EVENT = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
 LONG_AGO = 1_000
+LARGE = bytes(INLINE_BYTES)
+"""With its header it is too large for a head, and so becomes an object."""
 
 
 class Janitor:
@@ -39,8 +44,8 @@ class Janitor:
         assert self.do(self.broker.stores.ledger.create_topic(topic))
         return topic
 
-    def append(self, partition: Partition) -> None:
-        data = bytearray(build([Record(0, LONG_AGO, None, b"dear sir")]))
+    def append(self, partition: Partition, value: bytes = LARGE) -> None:
+        data = bytearray(build([Record(0, LONG_AGO, None, value)]))
         batch = Batch(read_header(data), memoryview(data))
         self.do(self.broker.log.append_once(partition, [batch]))
 
@@ -85,23 +90,66 @@ def janitor(janitors: Callable[[], Janitor]) -> Janitor:
     return janitors()
 
 
-def test_a_slot_whose_writer_died_is_closed_with_filler(janitor: Janitor):
+@pytest.fixture
+def putting(janitor: Janitor, monkeypatch: pytest.MonkeyPatch) -> Partition:
+    """A partition whose writer died between its put and its commit."""
     partition = Partition(janitor.topic(**{"retention.ms": "-1"}).id, 0)
-    token = str(Token(3, LONG_AGO, "dead"))
-    janitor.do(janitor.broker.stores.ledger.reserve(partition, token, 3))
-    assert janitor.head(partition).visible_end == 0
-    janitor.round()
-    head = janitor.head(partition)
-    assert (head.inflight, head.visible_end) == ({}, 3)
-    assert janitor.objects(partition) == [slot_key(partition, 0)]
+    with monkeypatch.context() as broken:
+
+        async def dies(*_: Any) -> Any:
+            raise Unavailable("it is gone")
+
+        broken.setattr(janitor.broker.stores.ledger, "update_head", dies)
+        broken.setattr("samsa.aws.commit.TRIES", 1)
+        with pytest.raises(Unavailable):
+            janitor.append(partition)
+    assert janitor.head(partition).next_offset == 0
+    return partition
 
 
-def test_a_writer_that_still_works_is_left_alone(janitor: Janitor):
-    partition = Partition(janitor.topic().id, 0)
-    token = str(Token(1, janitor.broker.stores.clock.now_ms(), "alive"))
-    janitor.do(janitor.broker.stores.ledger.reserve(partition, token, 1))
+def test_what_a_dead_writer_put_and_did_not_commit_is_swept(janitor: Janitor, putting: Partition):
+    (orphan,) = janitor.objects(putting)
+    janitor.append(putting)
     janitor.round()
-    assert token in janitor.head(partition).inflight
+    (kept,) = janitor.objects(putting)
+    assert kept != orphan
+    plan = janitor.do(janitor.broker.log.plan(putting, 0, 100_000))
+    assert [one.key for one in plan.ranges] == [kept]
+
+
+def test_a_writer_that_was_only_slow_puts_again_what_was_swept(
+    janitor: Janitor, monkeypatch: pytest.MonkeyPatch
+):
+    """It sleeps between its put and its commit, and the janitor finds an object without a name."""
+    partition = Partition(janitor.topic(**{"retention.ms": "-1"}).id, 0)
+    janitor.append(partition)
+    janitor.round()  # the first of a partition looks for such objects, and then one in six hours
+    broker = janitor.broker
+    update_head, swept = broker.stores.ledger.update_head, []
+
+    async def sleeps(*args: Any) -> Any:
+        if not swept:
+            set_ahead(janitor, LOOK_EVERY_MS // 60_000 + 1, monkeypatch)
+            await tend(broker)
+            swept.append(broker.log.sweeper.deleted)
+        return await update_head(*args)
+
+    monkeypatch.setattr(broker.stores.ledger, "update_head", sleeps)
+    janitor.append(partition)
+    assert swept == [1]
+    plan = janitor.do(broker.log.plan(partition, 0, 100_000))
+    pieces = janitor.do(broker.log.load(plan.ranges))
+    assert [read_header(piece, 0).base_offset for piece in pieces] == [0, 1]
+
+
+def test_what_lies_in_a_head_is_in_the_index_after_a_round(janitor: Janitor):
+    partition = Partition(janitor.topic(**{"retention.ms": "-1"}).id, 0)
+    janitor.append(partition, b"dear sir")
+    assert len(janitor.head(partition).tail) == 1
+    janitor.round()
+    assert janitor.head(partition).tail == ()
+    (indexed,) = janitor.do(janitor.broker.stores.ledger.extents(partition, 0, 9))
+    assert b"dear sir" in indexed.data
 
 
 def test_what_is_too_old_leaves_the_log_and_later_the_bucket(
@@ -113,6 +161,8 @@ def test_what_is_too_old_leaves_the_log_and_later_the_bucket(
         janitor.append(each)
     janitor.round()
     assert janitor.head(partition).log_start == 1
+    janitor.round()  # what the first found in the head is in the index, and leaves it
+    assert janitor.do(janitor.broker.stores.ledger.extents(partition, 0, 9)) == []
     assert len(janitor.objects(partition)) == 1  # someone may be reading it
     clock = janitor.broker.stores.clock
     later = clock.now_ms() + janitor.broker.stores.limits.sweep_grace_ms + 1
@@ -181,7 +231,7 @@ def test_small_objects_become_one_and_the_old_ones_go(
     set_ahead(janitor, 6, monkeypatch)
     janitor.round()
     (segment,) = janitor.objects(partition)
-    assert segment.startswith(f"{slot_key(partition, 0)}-")
+    assert segment.startswith(segment_key(partition, 0, 8, ""))
     plan = janitor.do(janitor.broker.log.plan(partition, 3, 100_000))
     assert plan.ranges[-1].end_offset == 8
 
@@ -193,7 +243,7 @@ def test_while_there_is_more_to_merge_and_time_left_an_invocation_goes_on(
     configs = {"retention.ms": "-1", "segment.bytes": "400"}
     partition = Partition(janitor.topic(**configs).id, 0)
     for _ in range(16):
-        janitor.append(partition)
+        janitor.append(partition, b"dear sir")
     set_ahead(janitor, 2, monkeypatch)
     janitor.round()
     index = janitor.do(janitor.broker.stores.ledger.extents(partition, 0, 99))

@@ -6,12 +6,16 @@ from typing import Any
 
 from server.talk import NOW
 
+from samsa.aws.dynamodb import DynamoLedger
+from samsa.aws.journal import HeadJournal
 from samsa.groups import Settings
 from samsa.handlers.broker import Broker, Held, Later, Rules
 from samsa.handlers.dispatch import answer
+from samsa.local.object_journal import ObjectJournal
+from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Groups, Ledger, Objects
+from samsa.ports import Groups, Journal, Ledger, Objects
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_request, request_frame
 
@@ -33,6 +37,10 @@ class TurnedClock:
         self._now_ms += ms
 
 
+def nonce() -> str:
+    return f"n{next(nonces)}"
+
+
 def a_broker(
     ledger: Ledger,
     objects: Objects,
@@ -41,7 +49,12 @@ def a_broker(
     **limits: int,
 ) -> Broker:
     wakeups = LocalWakeups(f"127.0.0.1|{next(nonces)}")
-    stores = Stores(ledger, objects, clock, wakeups, lambda: f"n{next(nonces)}", Limits(**limits))
+    if isinstance(ledger, DynamoLedger):
+        journal: Journal = HeadJournal(ledger, objects, nonce, clock)
+    else:
+        assert isinstance(ledger, SqliteLedger)
+        journal = ObjectJournal(ledger, objects, nonce)
+    stores = Stores(ledger, objects, journal, clock, wakeups, nonce, Limits(**limits))
     rules = Rules(groups=Settings(initial_rebalance_delay_ms=0))
     return Broker(stores, "cluster", rules, groups=groups)
 

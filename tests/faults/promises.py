@@ -3,8 +3,10 @@
 from faults.clients import DELIVERY_S, PARTITIONS, Clients, Sender, Sent, Watcher
 from faults.cluster import BROKERS, Cluster
 from server.peer import Peer
-from server.talk import end_of, everything
+from server.talk import LATEST, everything, offset_at
 from support.waiting import eventually
+
+from samsa.wire.errors import ErrorCode
 
 Log = dict[int, list[tuple[int, bytes]]]
 """Of every partition: offset and value of its records, in order."""
@@ -15,6 +17,7 @@ PATIENCE_S = 25.0
 def hold(cluster: Cluster, topic: str, clients: Clients) -> None:
     earlier, log = [read_log(cluster, number, topic, clients) for number in range(BROKERS)]
     the_brokers_agree(earlier, log)
+    no_offset_is_missing(log)
     for sender in clients.senders:
         nothing_acknowledged_is_lost(log, sender)
         every_record_was_answered_in_time(sender)
@@ -30,6 +33,11 @@ def the_brokers_agree(earlier: Log, later: Log) -> None:
         assert found == later[partition][: len(found)], f"not about partition {partition}"
 
 
+def no_offset_is_missing(log: Log) -> None:
+    for partition, found in log.items():
+        assert [offset for offset, _ in found] == list(range(len(found))), f"partition {partition}"
+
+
 def read_log(cluster: Cluster, number: int, topic: str, clients: Clients) -> Log:
     with cluster.peer(number) as peer:
         return {
@@ -39,11 +47,20 @@ def read_log(cluster: Cluster, number: int, topic: str, clients: Clients) -> Log
 
 
 def read_partition(peer: Peer, topic: str, partition: int, last: int) -> list[tuple[int, bytes]]:
-    """All of it, once the last record that was acknowledged is visible: a slot that was left open
-    hides what follows until it is fenced. What began in the storm may still fail for a while."""
-    assert eventually(lambda: end_of(peer, topic, partition) > last, PATIENCE_S)
+    """All of it. What began in the storm may still fail for a while; but the first answer shows
+    all that was acknowledged."""
+    end = eventually(lambda: an_end(peer, topic, partition), PATIENCE_S)
+    assert end > last, (
+        f"what was acknowledged at {last} is hidden: partition {partition} ends {end}"
+    )
     found = eventually(lambda: everything(peer, topic, partition), PATIENCE_S)
     return [(record.offset, bytes(record.value)) for record in found]
+
+
+def an_end(peer: Peer, topic: str, partition: int) -> int:
+    answer = offset_at(peer, topic, LATEST, partition)
+    assert answer.error_code == ErrorCode.NONE, answer
+    return int(answer.offset)
 
 
 def last(clients: Clients, partition: int) -> int:

@@ -10,7 +10,7 @@ import struct
 import threading
 from asyncio import StreamReader, StreamWriter
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
@@ -34,11 +34,19 @@ GIVES_NO_ANSWER = (
 )
 
 
+def nothing() -> None:
+    pass
+
+
 class FaultyProxy:
     def __init__(self, upstream: str, weather: Weather, silence_s: float) -> None:
         self.weather = weather
         self.met: Counter[Fault] = Counter()
         """How many requests met each fault, in bad weather."""
+        self.late: list[Message] = []
+        """Answers that nobody waited for any more: their requests were passed on late."""
+        self.when_silent: Callable[[], None] = nothing
+        """Called when a client begins to wait for an answer that will not come."""
         self.url = ""
         self._silence_s = silence_s
         where = urlsplit(upstream)
@@ -51,10 +59,11 @@ class FaultyProxy:
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         exchange = Exchange(reader, writer, self._upstream, self._silence_s)
+        exchange.late, exchange.when_silent = self.late, self.when_silent
         try:
             while not exchange.is_over:
                 request = await read_request(reader, writer)
-                card = self.weather.draw()
+                card = self.weather.draw_for(request)
                 self.met[card.fault] += not self.weather.is_fair
                 await exchange.answer(request, card)
         except (OSError, asyncio.IncompleteReadError):
@@ -74,6 +83,8 @@ class Exchange:
         silence_s: float,
     ) -> None:
         self.is_over = False
+        self.late: list[Message] = []
+        self.when_silent: Callable[[], None] = nothing
         self._reader = reader
         self._writer = writer
         self._where = upstream
@@ -98,7 +109,7 @@ class Exchange:
             await self._stay_silent()
         if card.fault is Fault.LATE:
             await asyncio.sleep(card.delay_s)
-            await self._forward(request)
+            self.late.append(await self._forward(request))
         self._reset()
 
     async def _forward(self, request: Message) -> Message:
@@ -125,7 +136,8 @@ class Exchange:
 
     async def _stay_silent(self) -> None:
         """Until the client loses patience, or we do."""
-        with suppress(TimeoutError):
+        self.when_silent()
+        with suppress(TimeoutError, ConnectionResetError):
             await asyncio.wait_for(self._reader.read(), self._silence_s)
 
     def _reset(self) -> None:

@@ -1,47 +1,158 @@
 """A request that arrives after its sender gave up, and asked again with success."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from functional.given import a_partition, an_extent
+from faults.proxy import FaultyProxy, faulty_proxy
+from faults.weather import Card, Fault, Weather
+from functional.given import DAY_MS, a_partition
+from functional.journals import a_journal, bytes_of, extents_of, put
+from server.talk import NOW
+from support.waiting import eventually
 
+from samsa.aws.client import Patience
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Ledger, Partition
+from samsa.local.memory import MemoryObjects
+from samsa.ports import Bound, Claim, Partition, Unavailable
+
+GIVES_UP_S = 0.5
+LATE_S = 2.0
+"""After the sender gave up. By then it has asked again, and more."""
+SMALL, LARGE = b"s" * 200, b"L" * 5_000
+pytestmark = pytest.mark.waits
 
 
-@pytest.fixture(params=["sqlite", "dynamodb"])
-async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
-    if request.param == "sqlite":
-        ledger: Ledger = SqliteLedger(str(tmp_path / "ledger.db"))
-    else:
-        ledger = DynamoLedger(f"late-{uuid4()}", request.getfixturevalue("moto"))
-        await ledger.create_table()
-    yield ledger
+def a_claim(producer_id: int, state: bytes = b"state", after: int = 0) -> Claim:
+    """Which does not expire meanwhile: DynamoDB would delete its item."""
+    return Claim(producer_id, state, after, NOW + 7 * DAY_MS)
+
+
+class OneLate(Weather):
+    """`next_is_late`: the next request. All others pass."""
+
+    def __init__(self) -> None:
+        super().__init__("", {})
+        self.next_is_late = False
+
+    def draw(self) -> Card:
+        late, self.next_is_late = self.next_is_late, False
+        return Card(Fault.LATE, LATE_S) if late else Card(Fault.NONE)
+
+
+class Site:
+    """A partition, and a process whose requests may be late."""
+
+    def __init__(self, ledger: DynamoLedger, proxy: FaultyProxy, partition: Partition) -> None:
+        self.ledger, self.partition = ledger, partition
+        self.objects = MemoryObjects()
+        self.journal = a_journal(ledger, self.objects)
+        self._proxy = proxy
+
+    def delay_the_next(self) -> None:
+        self._proxy.weather.next_is_late = True
+
+    async def put(self, data: bytes, *claims: Claim) -> int:
+        base = (await put(self.journal, self.partition, data, claims)).base
+        assert base is not None
+        return base
+
+    async def refused(self) -> bool:
+        """Once the late request has arrived: whether it changed nothing."""
+        assert not self._proxy.late, "it was not late enough"
+        (answer,) = await asyncio.to_thread(eventually, lambda: self._proxy.late)
+        return b"ConditionalCheckFailedException" in answer.body
+
+    async def contents(self) -> list[bytes]:
+        found = await extents_of(self.ledger, self.partition)
+        return [await bytes_of(extent, self.objects) for extent in found]
+
+
+@pytest.fixture
+def proxy(local_dynamodb: str) -> Iterator[FaultyProxy]:
+    with faulty_proxy(local_dynamodb, OneLate()) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def site(proxy: FaultyProxy, local_dynamodb: str) -> AsyncIterator[Site]:
+    patience = Patience(read_s=GIVES_UP_S, tries=1)
+    ledger = DynamoLedger(f"late-{uuid4()}", proxy.url, patience=patience)
+    await make_table(ledger.table.name, local_dynamodb)
+    site = Site(ledger, proxy, await a_partition(ledger))
+    await site.put(b"before")
+    yield site
+    await site.journal.close()
     await ledger.close()
 
 
-async def open_again(ledger: Ledger, partition: Partition) -> None:
-    """One token, two slots: the first closed, the second opened by a reserve that came late."""
-    await ledger.reserve(partition, "token", 3)
-    await ledger.confirm(partition, "token", an_extent(0, 3))
-    head = await ledger.reserve(partition, "token", 3)
-    assert head.inflight == {"token": 3}
+async def make_table(name: str, endpoint: str) -> None:
+    """With all the time that it takes."""
+    ledger = DynamoLedger(name, endpoint)
+    await ledger.create_table()
+    await ledger.close()
 
 
-async def test_a_late_confirm_does_not_close_the_slot_that_has_its_token_now(ledger: Ledger):
-    partition = await a_partition(ledger)
-    await open_again(ledger, partition)
-    late = await ledger.confirm(partition, "token", an_extent(0, 3))
-    assert not late.was_open
-    assert late.head.inflight == {"token": 3}
+@pytest.mark.parametrize("data", [SMALL, LARGE])
+@pytest.mark.parametrize("claims", [(), (a_claim(1),)])
+async def test_a_commit_that_is_late_is_not_stored_a_second_time(
+    site: Site, data: bytes, claims: tuple[Any, ...]
+):
+    await site.journal.producer(site.partition, 1)  # so that the commit is the next request
+    site.delay_the_next()
+    assert await site.put(data, *claims) == 1
+    assert await site.refused()
+    assert await site.contents() == [b"before", data]
+    assert await site.put(b"after") == 2
 
 
-async def test_the_slot_that_has_a_token_now_is_closed_by_its_own_confirm(ledger: Ledger):
-    partition = await a_partition(ledger)
-    await open_again(ledger, partition)
-    closed = await ledger.confirm(partition, "token", an_extent(3, 3))
-    assert closed.was_open
-    assert closed.head.visible_end == 6
+@pytest.mark.parametrize("data", [SMALL, LARGE])
+async def test_nor_if_the_head_has_forgotten_the_first_time(site: Site, data: bytes):
+    """Its entry has left the tail: only the sweep that was counted tells."""
+    site.delay_the_next()
+    assert await site.put(data) == 1
+    await site.journal.settle(site.partition)
+    assert (await site.ledger.head(site.partition)).tail == ()
+    assert await site.refused()
+    assert await site.contents() == [b"before", data]
+
+
+async def test_a_commit_that_is_late_after_others_appended_is_not_stored_behind_them(site: Site):
+    other = a_journal(site.ledger)
+    site.delay_the_next()
+    appending = asyncio.create_task(site.put(SMALL))
+    await asyncio.sleep(0.1)
+    assert (await put(other, site.partition, b"other")).base == 1
+    assert await appending == 2
+    assert await site.refused()
+    assert await site.contents() == [b"before", b"other", SMALL]
+
+
+async def test_a_late_eviction_leaves_a_producer_that_came_back(site: Site):
+    ledger, partition = site.ledger, site.partition
+    await site.put(SMALL, a_claim(1, b"old"))
+    old = (await ledger.head_state(partition)).producers[1]
+    await ledger.store_producer(partition, 1, old)
+    site.delay_the_next()
+    with pytest.raises(Unavailable):
+        await ledger.evict(partition, {1: old})
+    await site.put(SMALL, a_claim(1, b"new", after=1))
+    assert await site.refused()
+    assert await site.journal.producer(partition, 1) == Bound(2, b"new", 2)
+
+
+async def test_a_late_write_of_an_evicted_state_does_not_replace_a_newer_one(site: Site):
+    ledger, partition = site.ledger, site.partition
+    await site.put(SMALL, a_claim(1, b"old"))
+    old = (await ledger.head_state(partition)).producers[1]
+    site.delay_the_next()
+    with pytest.raises(Unavailable):
+        await ledger.store_producer(partition, 1, old)
+    await site.put(SMALL, a_claim(1, b"new", after=1))
+    new = (await ledger.head_state(partition)).producers[1]
+    await ledger.store_producer(partition, 1, new)
+    await ledger.evict(partition, {1: new})
+    assert await site.refused()
+    assert await site.journal.producer(partition, 1) == Bound(2, b"new", 2)

@@ -1,17 +1,19 @@
 """An answer that is cut short, at any byte, is no answer: it is never taken for another one."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from itertools import count
 from typing import Any
 
 import pytest
 from faults.proxy import FaultyProxy, faulty_proxy
 from faults.weather import Card, Fault, Weather
-from functional.given import a_partition, a_topic
+from functional.given import a_partition, a_topic, an_extent
 
 from samsa.aws.client import Patience
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.s3 import S3Objects
-from samsa.ports import Missing, Unavailable
+from samsa.ports import Missing, NotDone, Unavailable
+from samsa.ports.heads import HeadState, HeadUpdate
 
 CUTS = 40
 KEY, BODY = "log/0", b"gregor " * 20
@@ -68,9 +70,29 @@ async def test_a_torn_refusal_is_not_taken_for_an_unforeseen_error(
     ledger: DynamoLedger, proxy: FaultyProxy
 ):
     partition = await a_partition(ledger, "refusal")
-    await ledger.reserve(partition, "token", 3)
-    assert await answers(proxy, lambda: ledger.reserve(partition, "token", 3)) == []
-    assert (await ledger.reserve(partition, "token", 3)).next_offset == 3
+    update = HeadUpdate(an_extent(0, 3, id="twice", data=b"d" * 100, key=""), sweeps=0)
+    await ledger.update_head(partition, update)
+    assert await answers(proxy, lambda: ledger.update_head(partition, update)) == []
+    state, done = await ledger.update_head(partition, update)
+    assert (state.head.next_offset, done) == (3, False)
+
+
+async def test_a_torn_answer_to_a_commit_is_never_taken_for_its_refusal(
+    ledger: DynamoLedger, proxy: FaultyProxy
+):
+    """Nor for a commit that certainly was not done: it would be sent again."""
+    partition = await a_partition(ledger, "commit")
+    words = (f"id{number}" for number in count())
+
+    async def commit() -> tuple[HeadState, bool]:
+        entry = an_extent(0, id=next(words), data=b"d" * 100, key="")
+        try:
+            return await ledger.update_head(partition, HeadUpdate(entry, sweeps=0))
+        except NotDone:
+            return await ledger.head_state(partition), False
+
+    assert await answers(proxy, commit) == []
+    assert (await ledger.head(partition)).next_offset == CUTS
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
+from faults.messages import Message
+
 
 class Fault(Enum):
     NONE = "none"
@@ -49,6 +51,10 @@ class Weather:
     @property
     def is_fair(self) -> bool:
         return not self.is_stormy and self.outage is None
+
+    def draw_for(self, request: Message) -> Card:
+        """For those who look at the request."""
+        return self.draw()
 
     def draw(self) -> Card:
         if self.outage is not None:

@@ -70,6 +70,14 @@ async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 @pytest.fixture
+async def dynamodb(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
+    """Amazon's emulator, for what concerns DynamoDB alone."""
+    ledger = await open_ledger("dynamodb-local", tmp_path, request)
+    yield ledger
+    await ledger.close()
+
+
+@pytest.fixture
 async def closing() -> AsyncIterator[list[Ledger]]:
     """What was opened by the way is closed after the test."""
     ledgers: list[Ledger] = []

@@ -3,10 +3,14 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from functional.given import DAY_MS, a_partition, a_topic, an_extent
+from functional.given import DAY_MS, a_partition, a_topic, an_extent, an_update
+from functional.journals import a_claim, a_journal, extents_of, put
 from support.servers.faults import (
     Fault,
     FaultyProxy,
+    Forward,
+    Reply,
+    Request,
     answer,
     dynamodb_error,
     leave_the_batch,
@@ -17,9 +21,11 @@ from support.servers.faults import (
 from samsa.aws.client import Patience
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.errors import BadRequest
-from samsa.ports import Bound, Misconfigured, Partition, Unavailable
+from samsa.ports import Bound, Misconfigured, NotDone, Partition, Unavailable
+from samsa.ports.heads import HeadProducer
 
 ONE_TRY = Patience(connect_s=10, read_s=10, tries=1)
+passes: Fault = lambda request, forward: forward(request)  # noqa: E731
 
 
 async def ledger_behind(proxy: FaultyProxy, name: str, patience: Patience) -> DynamoLedger:
@@ -38,57 +44,78 @@ async def hasty(proxy: FaultyProxy) -> AsyncIterator[DynamoLedger]:
 
 @pytest.fixture
 async def stubborn(proxy: FaultyProxy) -> AsyncIterator[DynamoLedger]:
-    """A ledger whose SDK tries again."""
+    """A ledger that tries again."""
     ledger = await ledger_behind(proxy, "stubborn", Patience(tries=3))
     yield ledger
     await ledger.close()
 
 
+def operation_of(request: Request) -> str:
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    return headers["x-amz-target"].rpartition(".")[2]
+
+
+def sent(proxy: FaultyProxy) -> list[str]:
+    """The operations that arrived at the proxy since the last time, in order."""
+    requests, proxy.requests = proxy.requests, []
+    return list(map(operation_of, requests))
+
+
+def refuse_updates(request: Request, forward: Forward) -> Reply:
+    return Reply(500) if operation_of(request) == "UpdateItem" else forward(request)
+
+
 @pytest.mark.parametrize(
-    "fault",
+    ("fault", "certain"),
     [
-        pytest.param(answer(500), id="500"),
-        pytest.param(answer(503, b"<html>try later</html>"), id="503 from a proxy"),
-        pytest.param(answer(200, b"<html>welcome"), id="nonsense"),
-        pytest.param(answer(200, b"{}", content_length="9"), id="half an answer"),
-        pytest.param(lose_the_answer, id="a reset"),
-        pytest.param(dynamodb_error("ThrottlingException"), id="throttled"),
-        pytest.param(dynamodb_error("ProvisionedThroughputExceededException"), id="too hot"),
-        pytest.param(dynamodb_error("RequestLimitExceeded"), id="over the limit"),
-        pytest.param(dynamodb_error("TransactionConflictException"), id="conflict"),
-        pytest.param(dynamodb_error("InternalServerError", 500), id="internal"),
+        pytest.param(answer(500), False, id="500"),
+        pytest.param(answer(503, b"<html>try later</html>"), False, id="503 from a proxy"),
+        pytest.param(answer(200, b"<html>welcome"), False, id="nonsense"),
+        pytest.param(answer(200, b"{}", content_length="9"), False, id="half an answer"),
+        pytest.param(lose_the_answer, False, id="a reset"),
+        pytest.param(dynamodb_error("InternalServerError", 500), False, id="internal"),
+        pytest.param(dynamodb_error("ThrottlingException", 500), False, id="throttled by 500"),
+        pytest.param(dynamodb_error("ThrottlingException"), True, id="throttled"),
+        pytest.param(dynamodb_error("ProvisionedThroughputExceededException"), True, id="too hot"),
+        pytest.param(dynamodb_error("RequestLimitExceeded"), True, id="over the limit"),
+        pytest.param(dynamodb_error("TransactionConflictException"), True, id="conflict"),
     ],
 )
-@pytest.mark.parametrize("method", ["head", "reserve"])
-async def test_a_store_that_may_recover_is_unavailable(
-    hasty: DynamoLedger, proxy: FaultyProxy, fault: Fault, method: str
+@pytest.mark.parametrize("method", ["head", "update_head"])
+async def test_a_store_that_may_recover_is_unavailable_and_says_if_it_certainly_did_nothing(
+    hasty: DynamoLedger, proxy: FaultyProxy, fault: Fault, certain: bool, method: str
 ):
     partition = await a_partition(hasty, f"letters-{id(fault)}-{method}")
     proxy.faults = [fault]
-    arguments = () if method == "head" else ("token", 1)
-    with pytest.raises(Unavailable):
+    arguments = () if method == "head" else (an_update("one"),)
+    with pytest.raises(Unavailable) as raised:
         await getattr(hasty, method)(partition, *arguments)
-    assert (await hasty.reserve(partition, "token", 1)).next_offset == 1
+    assert isinstance(raised.value, NotDone) == certain
+    state, _ = await hasty.update_head(partition, an_update("one"))
+    assert state.head.next_offset == 1
 
 
-@pytest.mark.parametrize("method", ["head", "reserve"])
+@pytest.mark.parametrize("method", ["head", "update_head"])
 async def test_a_store_that_stays_silent_is_unavailable(
     hasty: DynamoLedger, proxy: FaultyProxy, method: str
 ):
     partition = await a_partition(hasty, f"silence-{method}")
     curt = DynamoLedger("faults-hasty", proxy.url, patience=Patience(read_s=0.5, tries=1))
     proxy.faults = [stay_silent]
-    arguments = () if method == "head" else ("token", 1)
-    with pytest.raises(Unavailable, match="TimeoutError"):
+    arguments = () if method == "head" else (an_update("one"),)
+    with pytest.raises(Unavailable, match="TimeoutError") as raised:
         await getattr(curt, method)(partition, *arguments)
+    assert not isinstance(raised.value, NotDone)
     await curt.close()
-    assert (await hasty.reserve(partition, "token", 1)).next_offset == 1
+    assert (await hasty.head(partition)).next_offset == 0
 
 
-async def test_a_dead_endpoint_is_unavailable(dead_endpoint: str):
+async def test_a_dead_endpoint_was_certainly_not_asked(dead_endpoint: str):
     ledger = DynamoLedger("samsa", dead_endpoint, patience=Patience(tries=2))
-    with pytest.raises(Unavailable):
+    with pytest.raises(NotDone):
         await ledger.topics()
+    with pytest.raises(NotDone):
+        await ledger.update_head(Partition(a_topic().id, 0), an_update("one"))
     with pytest.raises(Unavailable):
         await ledger.create_table()
     await ledger.close()
@@ -110,58 +137,150 @@ async def test_a_refusal_for_want_of_permission_says_so(hasty: DynamoLedger, pro
 
 async def test_a_missing_table_is_not_an_unknown_partition(moto: str):
     ledger = DynamoLedger("nobody-made-it", moto, patience=ONE_TRY)
+    partition = Partition(a_topic().id, 0)
     with pytest.raises(Misconfigured, match="ResourceNotFound"):
-        await ledger.reserve(Partition(a_topic().id, 0), "token", 1)
+        await ledger.update_head(partition, an_update("one"))
+    with pytest.raises(Misconfigured, match="ResourceNotFound"):
+        await put(a_journal(ledger), partition)
     await ledger.close()
 
 
-async def test_a_reserve_whose_answer_is_lost_takes_one_slot(
-    stubborn: DynamoLedger, proxy: FaultyProxy
-):
-    partition = await a_partition(stubborn, "reserve")
-    proxy.faults = [lose_the_answer, lose_the_answer]
-    head = await stubborn.reserve(partition, "token", 10)
-    assert (head.next_offset, head.inflight) == (10, {"token": 0})
+# Which requests are sent again by themselves
 
 
-async def test_a_confirm_whose_answer_is_lost_says_that_the_slot_was_closed(
+@pytest.mark.parametrize("fault", [lose_the_answer, answer(500), answer(200, b"<html>welcome")])
+async def test_an_update_of_the_head_without_an_answer_is_never_sent_again_by_itself(
+    stubborn: DynamoLedger, proxy: FaultyProxy, fault: Fault
+):
+    partition = await a_partition(stubborn, f"update-{id(fault)}")
+    proxy.faults, proxy.requests = [fault], []
+    with pytest.raises(Unavailable):
+        await stubborn.update_head(partition, an_update("one"))
+    assert sent(proxy) == ["UpdateItem"]
+    done = fault is lose_the_answer
+    assert (await stubborn.head(partition)).next_offset == done
+
+
+async def test_an_update_of_the_head_that_was_throttled_is_sent_again(
     stubborn: DynamoLedger, proxy: FaultyProxy
 ):
-    partition = await a_partition(stubborn, "confirm")
-    await stubborn.reserve(partition, "token", 10)
+    partition = await a_partition(stubborn, "throttled")
+    proxy.faults, proxy.requests = [dynamodb_error("ThrottlingException")] * 2, []
+    state, done = await stubborn.update_head(partition, an_update("one"))
+    assert (state.head.next_offset, done) == (1, True)
+    assert sent(proxy) == ["UpdateItem"] * 3
+
+
+async def test_an_update_that_was_throttled_first_is_not_sent_again_once_its_answer_is_lost(
+    stubborn: DynamoLedger, proxy: FaultyProxy
+):
+    partition = await a_partition(stubborn, "throttled-and-lost")
+    proxy.faults = [dynamodb_error("ThrottlingException"), lose_the_answer]
+    proxy.requests = []
+    with pytest.raises(Unavailable) as raised:
+        await stubborn.update_head(partition, an_update("one"))
+    assert not isinstance(raised.value, NotDone)
+    assert sent(proxy) == ["UpdateItem"] * 2
+
+
+PRODUCER = HeadProducer(Bound(1, b"state", 0), 0, DAY_MS)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "operation"),
+    [
+        ("head_state", (), "GetItem"),
+        ("take_out", ({"one": 0},), "UpdateItem"),
+        ("count_sweep", (), "UpdateItem"),
+        ("producer_item", (1,), "GetItem"),
+        ("store_producer", (1, PRODUCER), "PutItem"),
+        ("index", (an_extent(0),), "PutItem"),
+        ("extents", (0, 9), "Query"),
+    ],
+)
+async def test_any_other_call_of_a_commit_is_sent_again_until_it_is_answered(
+    stubborn: DynamoLedger,
+    proxy: FaultyProxy,
+    method: str,
+    arguments: tuple[object, ...],
+    operation: str,
+):
+    partition = await a_partition(stubborn, f"again-{method}")
+    await stubborn.update_head(partition, an_update("one"))
+    proxy.faults, proxy.requests = [lose_the_answer, answer(500)], []
+    await getattr(stubborn, method)(partition, *arguments)
+    assert sent(proxy) == [operation] * 3
+
+
+async def test_an_eviction_whose_answer_is_lost_is_counted_once(
+    stubborn: DynamoLedger, proxy: FaultyProxy
+):
+    partition = await a_partition(stubborn, "eviction")
+    journal = a_journal(stubborn)
+    await put(journal, partition, claims=[a_claim(1), a_claim(2)])
+    state = await stubborn.head_state(partition)
+    gone = {1: state.producers[1]}
     proxy.faults = [lose_the_answer]
-    confirmed = await stubborn.confirm(partition, "token", an_extent(0, 10))
-    assert not confirmed.was_open
-    assert confirmed.head.visible_end == 10
+    state = await stubborn.evict(partition, gone)
+    assert (set(state.producers), state.evictions) == ({2}, 1)
 
 
-async def test_a_confirm_that_stops_after_its_first_step_leaves_a_closed_slot(
+# What comes of appends
+
+
+@pytest.mark.parametrize("data", [b"s" * 200, b"L" * 5_000])
+async def test_an_append_whose_answer_is_lost_is_found_and_not_sent_again(
+    stubborn: DynamoLedger, proxy: FaultyProxy, data: bytes
+):
+    partition = await a_partition(stubborn, f"append-{len(data)}")
+    journal = a_journal(stubborn)
+    await put(journal, partition)
+    await journal.drain()
+    proxy.faults, proxy.requests = [passes, lose_the_answer], []
+    result = await put(journal, partition, data, [a_claim(1)])
+    # Its producer's own item, the commit, and the count of a sweep, whose answer shows it.
+    assert sent(proxy) == ["GetItem", "UpdateItem", "UpdateItem"]
+    assert (result.base, result.head.next_offset) == (1, 2)
+    assert await journal.producer(partition, 1) == Bound(1, b"state", 1)
+    assert len(await extents_of(stubborn, partition)) == 2
+
+
+async def test_an_append_that_never_arrived_starts_again_under_another_id(
+    stubborn: DynamoLedger, proxy: FaultyProxy
+):
+    partition = await a_partition(stubborn, "never")
+    journal = a_journal(stubborn)
+    await journal.next_offset(partition)
+    proxy.faults, proxy.requests = [answer(500)], []
+    assert (await put(journal, partition)).base == 0
+    assert sent(proxy) == ["UpdateItem", "UpdateItem", "Query", "UpdateItem"]
+    state = await stubborn.head_state(partition)
+    assert (len(state.head.tail), state.sweeps) == (1, 1)
+
+
+async def test_settling_that_stops_half_way_hides_nothing_and_is_done_later(
     hasty: DynamoLedger, proxy: FaultyProxy
 ):
     partition = await a_partition(hasty, "half")
-    await hasty.reserve(partition, "token", 10)
-    passes: Fault = lambda request, forward: forward(request)  # noqa: E731
-    proxy.faults = [passes, answer(500)]
+    journal = a_journal(hasty)
+    await hasty.update_head(partition, an_update("one"))
+    before = await extents_of(hasty, partition)
+    proxy.faults = [refuse_updates] * 9
     with pytest.raises(Unavailable):
-        await hasty.confirm(partition, "token", an_extent(0, 10))
-    assert (await hasty.head(partition)).inflight == {}
-    assert await hasty.extents(partition, 0, 9) == []
-    assert not (await hasty.confirm(partition, "token", an_extent(0, 10))).was_open
-
-
-async def test_a_bind_whose_answer_is_lost_succeeds(stubborn: DynamoLedger, proxy: FaultyProxy):
-    partition = await a_partition(stubborn, "bind")
-    for after in (0, 1):
-        proxy.faults = [lose_the_answer]
-        assert await stubborn.bind(partition, 1, b"state", after, DAY_MS)
-    assert await stubborn.producer(partition, 1) == Bound(2, b"state")
+        await journal.settle(partition)
+    proxy.faults = []
+    assert len((await hasty.head(partition)).tail) == 1
+    assert await hasty.extents(partition, 0, 9) == before == await extents_of(hasty, partition)
+    await journal.settle(partition)
+    assert (await hasty.head(partition)).tail == ()
+    assert await extents_of(hasty, partition) == before
 
 
 async def test_a_topic_whose_creation_got_no_answer_is_created(
     stubborn: DynamoLedger, proxy: FaultyProxy
 ):
     topic = a_topic("create", 3)
-    proxy.faults = [lose_the_answer, lambda request, forward: forward(request), lose_the_answer]
+    proxy.faults = [lose_the_answer, passes, lose_the_answer]
     assert await stubborn.create_topic(topic)
     assert await stubborn.topic("create") == topic
     assert (await stubborn.head(Partition(topic.id, 2))).next_offset == 0
@@ -171,6 +290,6 @@ async def test_items_that_a_batch_left_are_sent_again(hasty: DynamoLedger, proxy
     partition = await a_partition(hasty, "batch")
     for base in range(30):
         await hasty.index(partition, an_extent(base))
-    proxy.faults = [lambda request, forward: forward(request), leave_the_batch, leave_the_batch]
+    proxy.faults = [passes, leave_the_batch, leave_the_batch]
     assert await hasty.drop_extents(partition, 30) == 30
     assert await hasty.extents(partition, 0, 99) == []

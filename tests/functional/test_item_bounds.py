@@ -13,32 +13,40 @@ from uuid import UUID, uuid4
 
 import pytest
 from functional.conftest import open_ledger
-from functional.given import a_topic, an_extent
+from functional.given import DAY_MS, a_topic, an_extent
 from functional.groups_given import NOW, committed, open_groups
+from functional.journals import a_journal
 
 from samsa.aws.group_items import Expression, chunks_of
-from samsa.aws.heads import FORGOTTEN_AT_ONCE
-from samsa.aws.items import extent_item, new_head, number
+from samsa.aws.head_items import new_head, pack_entry, producer_attribute
+from samsa.aws.heads import FORGOTTEN_AT_ONCE, commit
+from samsa.aws.items import extent_item, number
 from samsa.aws.open_connections import OpenConnection, OpenConnections
 from samsa.aws.table import TRANSACTION
 from samsa.groups.room import MOST_STORED
 from samsa.handlers.configs import Refused, check_configs
 from samsa.joining import MOST_MARKS
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Grave, GroupItem, Ledger, Partition, Topic, Unavailable
+from samsa.ports import Claim, Grave, GroupItem, Ledger, NotDone, Partition, Topic
 from samsa.ports.bounds import (
+    INLINE_BYTES,
+    LONG_TAIL_BYTES,
     LONGEST_GROUP_ID,
     MOST_CONFIG_BYTES,
-    MOST_OPEN_SLOTS,
+    MOST_HEAD_BYTES,
+    MOST_PRODUCERS,
     MOST_WATCHED,
     MOST_WATCHERS,
 )
+from samsa.ports.extents import KEYS_PER_GRAVE
+from samsa.ports.heads import MOST_CLAIMS, MOST_REMOVED, HeadClaim, HeadUpdate
 
 DYNAMODB = "dynamodb-local"
 KINDS = ["sqlite", DYNAMODB]
 LARGE_OFFSET = 2**62
 A_TIME = 1_700_000_000_000
-A_TOKEN = f"{2**31}.{A_TIME}.{'n' * 36}"
+A_STATE = 3 + 5 * 16
+"""Bytes of a producer's state with five batches."""
 AN_ADDRESS = "255.255.255.255|65535"
 EXPRESSION_BYTES = 4_096
 MARKS = tuple((n * 2**21, n * 2**21) for n in range(1, MOST_MARKS + 2))
@@ -59,43 +67,61 @@ async def groups(request: pytest.FixtureRequest, tmp_path: Path, closing: list[L
     await groups.close()
 
 
-async def crowded(ledger: Any, slots: int, watchers: int) -> Partition:
-    """A partition whose head is as full as that, with entries as long as they come."""
+async def crowded(ledger: Any, watchers: int, entries: int = 0, producers: int = 0) -> Partition:
+    """A partition whose head is as full as that, with parts as long as they come."""
     topic = a_topic()
     await ledger.create_topic(topic)
     partition = Partition(topic.id, 0)
-    inflight = {f"{A_TOKEN}{n:04}": LARGE_OFFSET for n in range(slots)}
     watching = {f"{AN_ADDRESS}{n:04}": A_TIME for n in range(watchers)}
     if isinstance(ledger, SqliteLedger):
         ledger._db.execute(
-            "UPDATE heads SET inflight=?, watchers=?, next_offset=?",
-            (json.dumps(inflight), json.dumps(watching), LARGE_OFFSET),
+            "UPDATE heads SET watchers=?, next_offset=?", (json.dumps(watching), LARGE_OFFSET)
         )
         return partition
     item = new_head(partition)
-    item["inflight"]["M"] = {name: number(value) for name, value in inflight.items()}
     item["watchers"]["M"] = {name: number(value) for name, value in watching.items()}
     item["next_offset"] = number(LARGE_OFFSET)
+    inline = an_extent(LARGE_OFFSET, key="", data=b"d" * INLINE_BYTES, stored_at=A_TIME)
+    for n in range(entries):
+        item["tail"]["M"][f"{n:016}"] = {"B": pack_entry(inline)}
+        item["bases"]["M"][f"{n:016}"] = number(LARGE_OFFSET - entries + n)
+    for n in range(producers):
+        claim = Claim(n, b"s" * A_STATE, 10_000, A_TIME + DAY_MS)
+        item["producers"]["M"][str(10**9 + n)] = producer_attribute(claim, A_TIME)
+        item["producer_bases"]["M"][str(10**9 + n)] = number(LARGE_OFFSET)
     await ledger.table.call("put_item", Item=item)
     return partition
 
 
-async def test_a_full_head_is_written_and_takes_no_more_slots(ledger: Any):
-    partition = await crowded(ledger, MOST_OPEN_SLOTS - 1, MOST_WATCHERS)
-    last = f"1.{A_TIME}.last"
-    head = await ledger.reserve(partition, last, 1)
-    assert len(head.inflight) == MOST_OPEN_SLOTS
-    assert (await ledger.reserve(partition, last, 1)).inflight[last] == LARGE_OFFSET
-    with pytest.raises(Unavailable):
-        await ledger.reserve(partition, f"1.{A_TIME}.more", 1)
-    closed = await ledger.confirm(partition, last, an_extent(LARGE_OFFSET))
-    assert closed.was_open
-    head = await ledger.reserve(partition, f"1.{A_TIME}.more", 1)
-    assert len(head.inflight) == MOST_OPEN_SLOTS
+async def test_the_parts_of_a_head_at_their_bounds_are_within_its_own(dynamodb: Any):
+    tail = LONG_TAIL_BYTES // INLINE_BYTES + 1
+    partition = await crowded(dynamodb, MOST_WATCHERS, tail, MOST_PRODUCERS)
+    assert (await dynamodb.head_state(partition)).weight < MOST_HEAD_BYTES
+
+
+async def test_a_full_head_takes_a_commit_only_after_it_was_settled(dynamodb: Any):
+    entries = MOST_HEAD_BYTES // INLINE_BYTES
+    partition = await crowded(dynamodb, 0, entries)
+    journal = a_journal(dynamodb)
+    result = await journal.commit(partition, an_extent(LARGE_OFFSET), [b"x" * 100], [])
+    assert result.base == LARGE_OFFSET
+    assert [entry.base for entry in result.head.tail] == [LARGE_OFFSET]
+    await journal.drain()  # the new one is settled as well
+    assert len(await dynamodb.extents(partition, 0, 99)) == entries + 1
+    await journal.close()
+
+
+async def test_a_head_that_stays_too_large_takes_no_commit(dynamodb: Any):
+    partition = await crowded(dynamodb, 2 * MOST_WATCHERS, producers=MOST_PRODUCERS)
+    journal = a_journal(dynamodb)
+    with pytest.raises(NotDone, match="bytes"):
+        await journal.commit(partition, an_extent(LARGE_OFFSET), [b"x" * 100], [])
+    assert (await dynamodb.head(partition)).next_offset == LARGE_OFFSET
+    await journal.close()
 
 
 async def test_a_full_head_takes_no_more_watchers_and_renews_those_it_has(ledger: Any):
-    partition = await crowded(ledger, MOST_OPEN_SLOTS, MOST_WATCHERS - 1)
+    partition = await crowded(ledger, MOST_WATCHERS - 1)
     head = await ledger.watch(partition, "last", A_TIME)
     assert len(head.watchers) == MOST_WATCHERS
     head = await ledger.watch(partition, "more", A_TIME)
@@ -106,7 +132,7 @@ async def test_a_full_head_takes_no_more_watchers_and_renews_those_it_has(ledger
 
 
 async def test_stale_watchers_of_a_full_head_make_room(ledger: Any):
-    partition = await crowded(ledger, 0, MOST_WATCHERS)
+    partition = await crowded(ledger, MOST_WATCHERS)
     later = A_TIME + 3_600_000
     await ledger.watch(partition, "more", later)
     head = await ledger.watch(partition, "more", later)
@@ -148,6 +174,34 @@ async def test_a_commit_larger_than_a_transaction_is_several(groups: Any):
     assert await groups.offsets("family", NOW) == offsets
 
 
+def fullest_commit(absent: bool) -> Any:
+    claim = Claim(2**62, b"s" * A_STATE, 2**31, A_TIME)
+    claims = [HeadClaim(claim, 2**31 if absent else None)] * MOST_CLAIMS
+    settled = {f"{n:016}": LARGE_OFFSET for n in range(MOST_REMOVED)}
+    return commit(HeadUpdate(an_extent(LARGE_OFFSET), 2**31, claims, A_TIME, settled))
+
+
+async def test_a_commit_with_all_that_it_may_have_is_taken(dynamodb: Any):
+    partition = await crowded(dynamodb, 0, MOST_REMOVED, MOST_CLAIMS // 2)
+    known = [
+        HeadClaim(Claim(10**9 + n, b"s" * A_STATE, 10_001, A_TIME), None)
+        for n in range(MOST_CLAIMS // 2)
+    ]
+    new = [
+        HeadClaim(Claim(n, b"s" * A_STATE, 0, A_TIME), 0)
+        for n in range(MOST_CLAIMS - MOST_CLAIMS // 2)
+    ]
+    tail = (await dynamodb.head(partition)).tail
+    settled = {entry.id: entry.base for entry in tail}
+    entry = an_extent(LARGE_OFFSET, id="new", stored_at=A_TIME)
+    state, done = await dynamodb.update_head(
+        partition, HeadUpdate(entry, 0, [*known, *new], A_TIME, settled)
+    )
+    assert done
+    assert [one.id for one in state.head.tail] == ["new"]
+    assert {p.bound.version for p in state.producers.values()} == {1, 10_002}
+
+
 def test_the_largest_expressions_and_transactions_are_within_what_dynamodb_takes():
     last = 10_000_000 // 32 * 32
     offsets = {("t", last + n): committed(LARGE_OFFSET, "m") for n in range(32)}
@@ -157,6 +211,8 @@ def test_the_largest_expressions_and_transactions_are_within_what_dynamodb_takes
         chunk.commit(2**31 - 1),
         chunk.removal(unchanged=True),
         Expression(" AND ".join(f"watchers.{name} = :{name[1:]}" for name in watchers)),
+        fullest_commit(absent=True),
+        fullest_commit(absent=False),
     ]
     for each in expressions:
         assert len(each.condition) < EXPRESSION_BYTES
@@ -202,11 +258,11 @@ async def test_an_extent_with_all_its_marks_is_written(ledger: Any):
     assert await ledger.extents(partition, 0, 1) == [extent]
 
 
-async def test_a_grave_of_a_hundred_segments_is_written(ledger: Any):
+async def test_a_grave_of_as_many_objects_as_it_holds_is_written(ledger: Any):
     topic = a_topic()
     await ledger.create_topic(topic)
     partition = Partition(topic.id, 0)
-    keys = tuple(f"{'k' * 200}{n}" for n in range(100))
+    keys = tuple(f"{'k' * 200}{n}" for n in range(KEYS_PER_GRAVE))
     grave = Grave("after", 0, LARGE_OFFSET, keys, A_TIME)
     await ledger.announce(partition, grave)
     assert (await ledger.graves(partition, 1))[0].keys == keys

@@ -15,7 +15,9 @@ from functional.racers import race_of_tasks
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.table import Table
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Bound, Ledger, Partition, Topic, Unavailable, UnknownPartition
+from samsa.ports import Bound, Claim, Ledger, Partition, Topic, Unavailable, UnknownPartition
+
+LATER_MS = 1_700_000_000_000 + 60_000
 
 
 def wider(topic: Topic, partitions: int) -> Topic:
@@ -39,14 +41,14 @@ async def test_a_changed_topic_is_found_as_it_is_now(ledger: Ledger):
 async def test_new_partitions_are_empty_and_old_ones_stay_as_they_were(ledger: Ledger):
     topic = a_topic(partitions=1)
     await ledger.create_topic(topic)
-    await append(ledger, Partition(topic.id, 0), "token", an_extent(0, 10))
+    await append(ledger, Partition(topic.id, 0), an_extent(0, 10))
     assert await ledger.change_topic(topic, wider(topic, 60))
     assert (await ledger.head(Partition(topic.id, 0))).next_offset == 10
     for number in (1, 25, 26, 50, 51, 59):
         assert (await ledger.head(Partition(topic.id, number))).next_offset == 0
     with pytest.raises(UnknownPartition):
         await ledger.head(Partition(topic.id, 60))
-    await append(ledger, Partition(topic.id, 59), "token", an_extent(0, 3))
+    await append(ledger, Partition(topic.id, 59), an_extent(0, 3))
 
 
 async def test_a_change_of_what_the_topic_was_before_is_refused(ledger: Ledger):
@@ -64,7 +66,7 @@ async def test_a_change_that_succeeded_may_be_repeated(ledger: Ledger):
     new = wider(old, 3)
     await ledger.create_topic(old)
     assert await ledger.change_topic(old, new)
-    await append(ledger, Partition(old.id, 2), "token", an_extent(0, 7))
+    await append(ledger, Partition(old.id, 2), an_extent(0, 7))
     assert await ledger.change_topic(old, new)
     assert (await ledger.head(Partition(old.id, 2))).next_offset == 7
 
@@ -97,23 +99,25 @@ async def test_deleting_a_topic_by_what_it_was_before_forgets_its_new_partitions
 async def test_producers_are_listed_until_they_may_be_forgotten(ledger: Ledger):
     here = await a_partition(ledger)
     there = await a_partition(ledger, "elsewhere")
-    await ledger.bind(here, 7, b"seven", 0, 60_000)
-    await ledger.bind(here, 4000, b"first", 0, 60_000)
-    await ledger.bind(here, 4000, b"second", 1, 90_000)
-    await ledger.bind(there, 9, b"nine", 0, 60_000)
-    assert await ledger.producers(here, 0) == {7: Bound(1, b"seven"), 4000: Bound(2, b"second")}
-    assert await ledger.producers(here, 70_000) == {4000: Bound(2, b"second")}
-    assert await ledger.producers(here, 90_000) == {}
+    await append(ledger, here, an_extent(0), [Claim(7, b"seven", 0, LATER_MS)])
+    await append(ledger, here, an_extent(1), [Claim(4000, b"first", 0, LATER_MS)])
+    await append(ledger, here, an_extent(2), [Claim(4000, b"second", 1, LATER_MS + 30_000)])
+    await append(ledger, there, an_extent(0), [Claim(9, b"nine", 0, LATER_MS)])
+    second = Bound(2, b"second", 2)
+    assert await ledger.producers(here, 0) == {7: Bound(1, b"seven", 0), 4000: second}
+    assert await ledger.producers(here, LATER_MS + 10_000) == {4000: second}
+    assert await ledger.producers(here, LATER_MS + 30_000) == {}
 
 
 async def test_producers_whose_time_is_up_are_forgotten_and_no_others(ledger: Ledger):
     here = await a_partition(ledger)
-    await ledger.bind(here, 7, b"seven", 0, 60_000)
-    await ledger.bind(here, 4000, b"first", 0, 90_000)
-    gone = await ledger.forget_producers(60_000)
+    claims = [Claim(7, b"seven", 0, LATER_MS), Claim(4000, b"first", 0, LATER_MS + 30_000)]
+    await append(ledger, here, an_extent(0), claims)
+    gone = await ledger.forget_producers(LATER_MS)
     assert gone == (1 if isinstance(ledger, SqliteLedger) else 0)  # DynamoDB does it in its time
-    assert await ledger.producer(here, 4000) == Bound(1, b"first")
-    assert (await ledger.producer(here, 7) is None) == bool(gone)
+    found = await ledger.producers(here, 0)
+    assert found[4000] == Bound(1, b"first", 0)
+    assert (7 not in found) == bool(gone)
 
 
 @pytest.fixture
@@ -151,7 +155,7 @@ async def grown_and_doomed(ledger: DynamoLedger) -> Topic:
     topic = a_topic(partitions=2)
     await ledger.create_topic(topic)
     for number in range(2):
-        await append(ledger, Partition(topic.id, number), "token", an_extent(0, 10))
+        await append(ledger, Partition(topic.id, number), an_extent(0, 10))
     stop_after(ledger, 1)
     with pytest.raises(Unavailable):
         await ledger.change_topic(topic, wider(topic, 5))

@@ -1,17 +1,16 @@
 """The index of a partition: its extents by offset and by time."""
 
 import pytest
-from functional.given import a_partition, an_extent, append
+from functional.given import DAY_MS, a_partition, an_extent, append
 
-from samsa.ports import Extent, Ledger, Partition
+from samsa.ports import Bound, Claim, Extent, Ledger, Partition
 
 
 async def three_extents(ledger: Ledger, times: tuple[int, int, int] = (10, 20, 30)) -> Partition:
     """[0, 10), [10, 11), [11, 20)"""
     partition = await a_partition(ledger)
-    for token, (base, offsets) in enumerate([(0, 10), (10, 1), (11, 9)]):
-        extent = an_extent(base, offsets, max_timestamp=times[token])
-        await append(ledger, partition, str(token), extent)
+    for (base, offsets), time in zip([(0, 10), (10, 1), (11, 9)], times, strict=True):
+        await append(ledger, partition, an_extent(base, offsets, max_timestamp=time))
     return partition
 
 
@@ -22,16 +21,21 @@ def bases(extents: list[Extent]) -> list[int]:
 async def test_an_extent_comes_back_whole(ledger: Ledger):
     partition = await a_partition(ledger)
     marks = ((0, 0), (1, 61), (250, 4_096), (100_000, 70_000_000))
-    extent = Extent(5, 200_000, 80_000_000, -1, 1_700_000_000_000, "log/a/b", marks, 17, 4_096)
+    extent = Extent(
+        *(5, 200_000, 80_000_000, -1, 1_700_000_000_000, "log/a/b", marks, 17, 4_096),
+        times=(-1, 5, 5, 9),
+        shift=3,
+        id="0123456789",
+    )
     await ledger.index(partition, extent)
     assert await ledger.extents(partition, 0, 1) == [extent]
 
 
-async def test_filler_and_uncounted_extents_are_told_apart(ledger: Ledger):
+async def test_an_extent_that_holds_its_bytes_comes_back_whole(ledger: Ledger):
     partition = await a_partition(ledger)
-    await ledger.index(partition, an_extent(0, records=0))
-    await ledger.index(partition, an_extent(1))
-    assert [extent.records for extent in await ledger.extents(partition, 0, 9)] == [0, -1]
+    extent = an_extent(5, size=4, key="", data=b"\x00\xff\x80a", shift=5, id="0123456789")
+    await ledger.index(partition, extent)
+    assert await ledger.extents(partition, 0, 1) == [extent]
 
 
 async def test_indexing_twice_keeps_the_first(ledger: Ledger):
@@ -69,15 +73,6 @@ async def test_offsets_of_any_size_keep_their_order(ledger: Ledger):
     for base in reversed(places):
         await ledger.index(partition, an_extent(base))
     assert bases(await ledger.extents(partition, 0, 9)) == places
-
-
-@pytest.mark.parametrize(("offset", "found"), [(0, None), (9, None), (10, 0), (19, 10), (20, 11)])
-async def test_the_extent_before_an_offset_ends_there_or_earlier(
-    ledger: Ledger, offset: int, found: int | None
-):
-    partition = await three_extents(ledger)
-    before = await ledger.extent_before(partition, offset)
-    assert (before.base if before else None) == found
 
 
 @pytest.mark.parametrize(
@@ -141,8 +136,8 @@ async def test_an_index_of_many_pages_is_read_whole(ledger: Ledger):
     partition = await a_partition(ledger)
     marks = tuple((i, i * 16_000) for i in range(40_000))
     extents = [an_extent(i * 50_000, 50_000, marks=marks, max_timestamp=i) for i in range(10)]
-    for number, extent in enumerate(extents):
-        await append(ledger, partition, str(number), extent)
+    for extent in extents:
+        await ledger.index(partition, extent)
     assert await ledger.extents(partition, 0, 99) == extents
     assert await ledger.extent_at_time(partition, 9) == extents[-1]
     assert await ledger.newest_extent(partition) == extents[-1]
@@ -160,8 +155,8 @@ async def test_more_extents_than_one_batch_are_dropped(ledger: Ledger):
 
 async def test_dropping_extents_leaves_the_head_and_the_producers(ledger: Ledger):
     partition = await three_extents(ledger)
-    await ledger.bind(partition, 1, b"state", 0, 1)
+    await append(ledger, partition, an_extent(20), [Claim(1, b"state", 0, DAY_MS)])
     head = await ledger.head(partition)
-    await ledger.drop_extents(partition, 20)
+    await ledger.drop_extents(partition, 21)
     assert await ledger.head(partition) == head
-    assert await ledger.producer(partition, 1) is not None
+    assert await ledger.producers(partition, 0) == {1: Bound(1, b"state", 20)}

@@ -1,9 +1,9 @@
 """Topics, producer ids and the cluster's id."""
 
 import pytest
-from functional.given import a_topic, an_extent, append
+from functional.given import DAY_MS, a_topic, an_extent, append
 
-from samsa.ports import Grave, Ledger, Partition, UnknownPartition
+from samsa.ports import Claim, Grave, Ledger, Partition, UnknownPartition
 
 
 async def test_a_topic_comes_back_whole(ledger: Ledger):
@@ -41,7 +41,7 @@ async def test_a_name_is_given_once(ledger: Ledger):
 async def test_creating_a_topic_again_does_not_set_its_counters_back(ledger: Ledger):
     topic = a_topic()
     await ledger.create_topic(topic)
-    await append(ledger, Partition(topic.id, 0), "token", an_extent(0, 10))
+    await append(ledger, Partition(topic.id, 0), an_extent(0, 10))
     await ledger.create_topic(topic)
     assert (await ledger.head(Partition(topic.id, 0))).next_offset == 10
     assert await ledger.topics() == [topic]
@@ -91,7 +91,7 @@ async def test_a_doomed_topic_keeps_its_partitions_until_it_is_forgotten(ledger:
     topic = a_topic()
     partition = Partition(topic.id, 0)
     await ledger.create_topic(topic)
-    await append(ledger, partition, "token", an_extent(0, 10))
+    await append(ledger, partition, an_extent(0, 10))
     await ledger.delete_topic(topic)
     assert (await ledger.head(partition)).next_offset == 10
     assert await ledger.extents(partition, 0, 9) == [an_extent(0, 10)]
@@ -102,8 +102,7 @@ async def test_of_a_forgotten_topic_nothing_is_left(ledger: Ledger):
     partitions = [Partition(topic.id, number) for number in range(topic.partitions)]
     await ledger.create_topic(topic)
     for partition in partitions:
-        await append(ledger, partition, "token", an_extent(0, 10))
-        await ledger.bind(partition, 1, b"state", 0, 1)
+        await append(ledger, partition, an_extent(0, 10), [Claim(1, b"state", 0, DAY_MS)])
         await ledger.move_cursor(partition, "compacting to 10", 5)
         await ledger.announce(partition, Grave("log/1", 0, 10, ("log/1",)))
     await ledger.delete_topic(topic)
@@ -111,18 +110,17 @@ async def test_of_a_forgotten_topic_nothing_is_left(ledger: Ledger):
     assert await ledger.doomed_topics() == []
     for partition in partitions:
         assert await ledger.extents(partition, 0, 9) == []
-        assert await ledger.producer(partition, 1) is None
         assert await ledger.cursor(partition, "compacting to 10") == 0
         assert await ledger.graves(partition, 9) == []
         with pytest.raises(UnknownPartition):
-            await ledger.reserve(partition, "token", 1)
+            await append(ledger, partition, an_extent(0))
 
 
 async def test_forgetting_one_topic_spares_the_others(ledger: Ledger):
     kept, gone = a_topic("kept"), a_topic("gone")
     for topic in (kept, gone):
         await ledger.create_topic(topic)
-        await append(ledger, Partition(topic.id, 0), "token", an_extent(0, 10))
+        await append(ledger, Partition(topic.id, 0), an_extent(0, 10))
     await ledger.delete_topic(gone)
     await ledger.forget_topic(gone)
     assert await ledger.topics() == [kept]

@@ -1,4 +1,4 @@
-"""The protocol that every append is to follow, explored by its model (model/README.md)."""
+"""The protocol that every append follows, explored by its model (model/README.md)."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from one_commit.scenarios import RULES, SCENARIOS
 
 STATES = 15_000
 """Of each scenario. `python -m one_commit` has no such limit."""
-ENOUGH_TO_FAIL = 50_000
+ENOUGH_TO_FAIL = 80_000
 
 PLAYED = [
     pytest.param(scenario.processes, version, id=f"{name}-v{version}")

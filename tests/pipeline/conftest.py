@@ -52,15 +52,20 @@ def local_log(tmp_path_factory: pytest.TempPathFactory) -> Given:
     return Given(f"sqlite://{folder}/ledger.db", f"file://{folder}/objects")
 
 
-@pytest.fixture(scope="module", params=["local", "aws"])
-def log(request: pytest.FixtureRequest, local_log: Given) -> Given:
-    """On a SQLite file and a folder; and on DynamoDB and S3, by real servers of both."""
-    if request.param == "local":
-        return local_log
-    dynamodb, s3 = request.getfixturevalue("stores")
+@pytest.fixture(scope="module")
+def aws_log(stores: tuple[str, str]) -> Given:
+    """On DynamoDB and S3, by real servers of both."""
+    dynamodb, s3 = stores
     return Given(
         f"dynamodb://samsa-{uuid4()}?endpoint={dynamodb}", f"s3://{BUCKET}/{uuid4()}?endpoint={s3}"
     )
+
+
+@pytest.fixture(scope="module", params=["local", "aws"])
+def log(request: pytest.FixtureRequest) -> Given:
+    """On a SQLite file and a folder; and on DynamoDB and S3."""
+    found: Given = request.getfixturevalue(f"{request.param}_log")
+    return found
 
 
 @pytest.fixture

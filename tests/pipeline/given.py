@@ -2,20 +2,25 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from samsa.local.object_journal import ObjectJournal
+from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.core import Log
+from samsa.log.extents import run_from
 from samsa.log.layout import Batch
-from samsa.log.stores import Limits, Stores
-from samsa.ports import Partition, Topic
+from samsa.log.stores import Stores
+from samsa.ports import Extent, Journal, Ledger, Objects, Partition, Topic
 from samsa.records import Record, build, read_header
+from samsa.records.batch import compacted_filler
 from samsa.server.urls import open_journal, open_ledger, open_objects
-from samsa.system import SystemClock
+from samsa.system import SystemClock, fresh_words
 
 T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,8 +39,9 @@ class Given:
 
     ledger: str
     objects: str
-    at_once: bool = True
-    """Whether ledger and objects on one machine are taken for one."""
+    has_packs: bool = True
+    """Whether a ledger on this machine keeps appends in packs; else each is an object, as where the
+    objects are far."""
 
     @property
     def options(self) -> dict[str, str]:
@@ -45,28 +51,30 @@ class Given:
         return asyncio.run(self._do(work))
 
     async def _do(self, work: Callable[[Opened], Awaitable[T]]) -> T:
-        numbers = itertools.count()
-        process = uuid4().hex[:12]
+        async with self.opened() as opened:
+            return await work(opened)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Opened]:
+        """As a process of its own opens it."""
+        words = fresh_words()
         ledger = await open_ledger(self.ledger, fsync=False)
         objects = open_objects(self.objects, fsync=False, cache_bytes=0)
-        journal = open_journal(ledger, objects, process, fsync=False) if self.at_once else None
-        stores = Stores(
-            ledger,
-            objects,
-            SystemClock(),
-            LocalWakeups(),
-            lambda: f"{process}{next(numbers)}",
-            Limits(fence_after_ms=0),
-            journal,
-        )
+        journal = self.journal(ledger, objects, words)
+        stores = Stores(ledger, objects, journal, SystemClock(), LocalWakeups(), words)
         log = Log(stores)
         try:
-            return await work(Opened(stores, log))
+            yield Opened(stores, log)
         finally:
             await log.drain()
             for store in (journal, objects, ledger):
-                if store is not None:
-                    await store.close()
+                await store.close()
+
+    def journal(self, ledger: Ledger, objects: Objects, words: Callable[[], str]) -> Journal:
+        if self.has_packs:
+            return open_journal(ledger, objects, words, fsync=False)
+        assert isinstance(ledger, SqliteLedger)
+        return ObjectJournal(ledger, objects, words)
 
     def topic(self, partitions: int = 1, name: str | None = None) -> str:
         """A fresh topic's name."""
@@ -91,54 +99,93 @@ class Given:
         async def delete(opened: Opened) -> None:
             topic = await found(opened, name)
             assert await opened.stores.ledger.delete_topic(topic)
-            if opened.stores.journal is not None:
-                await opened.stores.journal.bury(topic.id)
+            await opened.stores.journal.bury(topic.id)
             await opened.stores.ledger.forget_topic(topic)
 
         self.do(delete)
 
     def append(self, name: str, number: int, *batches: bytes) -> int:
-        """One slot with these batches; the offset of the first."""
+        """One commit of these batches; the offset of the first."""
 
         async def append(opened: Opened) -> int:
-            partition = Partition((await found(opened, name)).id, number)
-            ours = [Batch(read_header(data), memoryview(bytearray(data))) for data in batches]
-            outcomes = await opened.log.append_once(partition, ours)
-            assert all(outcome.refusal is None for outcome in outcomes)
-            return outcomes[0].offset
+            return await commit(opened, await partition_of(opened, name, number), *batches)
 
         return self.do(append)
 
     def fill(self, contents: dict[tuple[str, int], Sequence[bytes]]) -> None:
-        """Each batch a slot of its own, all in one go."""
+        """Each batch a commit of its own, all by one process."""
 
         async def fill(opened: Opened) -> None:
             ids = {topic.name: topic.id for topic in await opened.stores.ledger.topics()}
             for (name, number), batches in contents.items():
                 for data in batches:
-                    ours = Batch(read_header(data), memoryview(bytearray(data)))
-                    await opened.log.append_once(Partition(ids[name], number), [ours])
+                    await commit(opened, Partition(ids[name], number), data)
 
         self.do(fill)
 
-    def fence(self, name: str, number: int, offsets: int) -> None:
-        """A slot whose writer died, and that was closed with nothing in it."""
+    def fill_together(self, name: str, commits: Sequence[Sequence[bytes]]) -> None:
+        """One process commits to each partition at the same time."""
 
-        async def fence(opened: Opened) -> None:
-            partition = Partition((await found(opened, name)).id, number)
-            from samsa.log.tokens import Token
+        async def fill(opened: Opened) -> None:
+            topic = await found(opened, name)
+            await asyncio.gather(
+                *(
+                    commit(opened, Partition(topic.id, number), *batches)
+                    for number, batches in enumerate(commits)
+                )
+            )
 
-            token = str(Token(offsets, 0, "dead"))
-            await opened.stores.ledger.reserve(partition, token, offsets)
-            await opened.log.fencer.fence_all(partition, await opened.stores.ledger.head(partition))
+        self.do(fill)
 
-        self.do(fence)
+    def fill_by_two(self, name: str, number: int, commits: Sequence[Sequence[bytes]]) -> None:
+        """Two processes commit in turn. From its second commit on, each has guessed the offsets as
+        if it were alone."""
+
+        async def fill() -> None:
+            async with self.opened() as one, self.opened() as other:
+                partition = await partition_of(one, name, number)
+                for process, batches in zip(itertools.cycle((one, other)), commits, strict=False):
+                    await commit(process, partition, *batches)
+
+        asyncio.run(fill())
+
+    def compacted(self, name: str, number: int, offsets: int) -> None:
+        """Offsets whose records were compacted away."""
+        self.append(name, number, compacted_filler(0, offsets))
+
+    def tail(self, name: str, number: int) -> list[Extent]:
+        """What is in the head."""
+
+        async def tail(opened: Opened) -> list[Extent]:
+            partition = await partition_of(opened, name, number)
+            return list((await opened.stores.ledger.head(partition)).tail)
+
+        return self.do(tail)
+
+    def extents(self, name: str, number: int) -> list[Extent]:
+        """All that there is, whether in the head or in the index."""
+
+        async def extents(opened: Opened) -> list[Extent]:
+            partition = await partition_of(opened, name, number)
+            head = await opened.stores.ledger.head(partition)
+            indexed = await opened.stores.ledger.extents(partition, 0, 10_000)
+            return run_from([*indexed, *head.tail], 0, head.next_offset)
+
+        return self.do(extents)
+
+    def settle(self, name: str, number: int) -> None:
+        """Move what is in the head to the index."""
+
+        async def settle(opened: Opened) -> None:
+            await opened.stores.journal.settle(await partition_of(opened, name, number))
+
+        self.do(settle)
 
     def trim(self, name: str, number: int, offset: int) -> None:
         """As DeleteRecords does, and what follows from it."""
 
         async def trim(opened: Opened) -> None:
-            partition = Partition((await found(opened, name)).id, number)
+            partition = await partition_of(opened, name, number)
             await opened.stores.ledger.advance_start(partition, offset)
             await opened.stores.ledger.drop_extents(partition, offset)
 
@@ -149,6 +196,18 @@ async def found(opened: Opened, name: str) -> Topic:
     topic = await opened.stores.ledger.topic(name)
     assert topic is not None
     return topic
+
+
+async def partition_of(opened: Opened, name: str, number: int) -> Partition:
+    return Partition((await found(opened, name)).id, number)
+
+
+async def commit(opened: Opened, partition: Partition, *batches: bytes) -> int:
+    """The offset of the first."""
+    ours = [Batch(read_header(data), memoryview(bytearray(data))) for data in batches]
+    outcomes = await opened.log.append_once(partition, ours)
+    assert all(outcome.refusal is None for outcome in outcomes)
+    return outcomes[0].offset
 
 
 def records(*values: bytes | None, at: int = 1_000, first: int = 0) -> list[Record]:

@@ -15,7 +15,10 @@ from pyspark_samsa.sink.options import read_sink_options
 from pyspark_samsa.sink.staged import Staged
 from pyspark_samsa.sink.turns import Turn
 from pyspark_samsa.sink.writer import stage
+from samsa.aws.journal import HeadJournal
+from samsa.local.object_journal import ObjectJournal
 from samsa.log.core import Log
+from samsa.log.stores import Stores
 
 COLUMNS = ("value", "key", "partition")
 
@@ -72,22 +75,29 @@ class Life:
 
 
 LONG = 1_000_000
+PADDING = b"." * 290
 
 
-def dying(opened: Opened, life: Life) -> tuple[Any, Log]:
+def dying(opened: Opened, life: Life) -> Stores:
     """The same stores for a process of its own."""
     ours = opened.stores
-    stores = replace(
-        ours,
-        ledger=Dying(ours.ledger, life),
-        objects=Dying(ours.objects, life),
-        journal=Dying(ours.journal, life) if ours.journal else None,
-    )
-    return stores, Log(stores)
+    ledger, objects = Dying(ours.ledger, life), Dying(ours.objects, life)
+    journal: Any
+    if isinstance(ours.journal, HeadJournal):
+        journal = HeadJournal(ledger, objects, ours.nonce, ours.clock)
+    elif isinstance(ours.journal, ObjectJournal):
+        journal = ObjectJournal(ledger, objects, ours.nonce)
+    else:
+        journal = Dying(ours.journal, life)  # a commit is one step of one process
+    return replace(ours, ledger=ledger, objects=objects, journal=journal)
 
 
-def committing(opened: Opened, turn: Turn, life: Life) -> Committing:
-    return Committing(*dying(opened, life), turn)
+async def commit_by(opened: Opened, turn: Turn, message: Staged, life: Life) -> None:
+    """As a driver does it that lives so long."""
+    stores = dying(opened, life)
+    log = Log(stores)
+    await Committing(stores, log, turn).commit_once(message.pieces)
+    await log.drain()
 
 
 def staged(log: Given, turn: Turn, topic: str, *batches: list[dict[str, Any]]) -> Staged:
@@ -107,16 +117,20 @@ def staged(log: Given, turn: Turn, topic: str, *batches: list[dict[str, Any]]) -
 def rows(
     mark: str, count: int, place: Callable[[int], int | None] = lambda n: None
 ) -> list[dict[str, Any]]:
-    """Row n has the value `n mark`, so that it can be told who wrote it."""
+    """Row n has the value `n mark …`, so that it can be told who wrote it."""
     return [
-        {"value": b"%d %s" % (n, mark.encode()), "key": b"%d" % n, "partition": place(n)}
+        {
+            "value": b"%d %s %s" % (n, mark.encode(), PADDING),
+            "key": b"%d" % n,
+            "partition": place(n),
+        }
         for n in range(count)
     ]
 
 
 def commit(log: Given, turn: Turn, message: Staged) -> None:
     async def work(opened: Opened) -> None:
-        await committing(opened, turn, Life(LONG)).commit_once(message.pieces)
+        await commit_by(opened, turn, message, Life(LONG))
 
     log.do(work)
 

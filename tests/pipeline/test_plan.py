@@ -3,7 +3,6 @@
 import os
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def offsets(log: Given, **options: Any) -> list[tuple[int, int]]:
 
 @pytest.fixture(scope="module")
 def three(local_log: Given) -> str:
-    """Three partitions, ten records each, one a second from 1000 ms on; each a slot of its own."""
+    """Three partitions, ten records each, one a second from 1000 ms on; each its own commit."""
     name = local_log.topic(3)
     one = [build([Record(0, 1_000 + 1_000 * n, None, b"%d" % n)]) for n in range(10)]
     local_log.fill({(name, number): one for number in range(3)})
@@ -145,9 +144,9 @@ def test_as_many_tasks_as_asked_for(local_log: Given):
 
 def test_one_partition_of_some_size_is_several_tasks(local_log: Given):
     name = local_log.topic()
-    slot = [a_batch(*[KILOBYTE] * 100) for _ in range(50)]
+    batches = [a_batch(*[KILOBYTE] * 100) for _ in range(50)]
     for _ in range(4):
-        local_log.append(name, 0, *slot)
+        local_log.append(name, 0, *batches)
     found = splits(local_log, subscribe=name)
     assert len(found) >= 3
     assert max(split.size for split in found) <= 8 * 1024 * 1024
@@ -193,8 +192,8 @@ def test_a_filter_saves_reading_and_loses_nothing(
 
 def test_a_filter_by_time_saves_what_is_marked_as_older(local_log: Given):
     name = local_log.topic()
-    slot = [build([Record(0, 1_000 * n, None, b"x" * 200_000)]) for n in range(10)]
-    replace(local_log, at_once=False).append(name, 0, *slot)
+    batches = [build([Record(0, 1_000 * n, None, b"x" * 200_000)]) for n in range(10)]
+    local_log.append(name, 0, *batches)
     filters = [GreaterThan(("timestamp",), datetime.fromtimestamp(7.5, UTC))]
     reading = pushed(local_log, *filters, subscribe=name)
     runs = [run for split in reading.partitions() for run in split.runs]  # type: ignore[attr-defined]
@@ -232,10 +231,10 @@ def test_the_start_of_a_log_may_lie_inside_a_batch(local_log: Given):
     assert offsets(local_log, subscribe=name) == at(0, 2)
 
 
-def test_fenced_slots_are_no_loss(local_log: Given):
+def test_offsets_without_records_are_no_loss(local_log: Given):
     name = local_log.topic()
     local_log.append(name, 0, a_batch(b"a"))
-    local_log.fence(name, 0, 5)
+    local_log.compacted(name, 0, 5)
     local_log.append(name, 0, a_batch(b"b"))
     assert offsets(local_log, subscribe=name) == at(0, 0, 6)
 
@@ -278,7 +277,7 @@ def test_what_moved_since_it_was_planned_is_found_again(local_log: Given):
     local_log.append(name, 0, build(records(b"a", b"b")))
     reading = reader(local_log, subscribe=name)
     (planned,) = reading.partitions()
-    (key,) = {run.key for run in planned.runs}  # type: ignore[attr-defined]
+    (key,) = {run.stored.key for run in planned.runs}  # type: ignore[attr-defined]
 
     def move(db: sqlite3.Connection, objects: Path) -> None:
         os.rename(objects / key, objects / f"{key}0")

@@ -2,45 +2,56 @@
 
 import asyncio
 from collections import Counter
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from pipeline.given import Given, Opened, found
+from pipeline.given import Given, Opened, partition_of
 from pipeline.sinking import (
     LONG,
     Life,
     attempt,
     commit,
-    committing,
+    commit_by,
     content,
     left_over,
     rows,
     staged,
 )
+from support.stores import BUCKET
 
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.sink import batches, publish, staging
+from pyspark_samsa.sink.commit import YEAR_MS
 from pyspark_samsa.sink.turns import Turn
-from samsa.ports import Partition
 
 ROWS = 60
 MANY_CALLS = 400
 
 
-@pytest.fixture(params=[True, False], ids=["at once", "step by step"])
+@pytest.fixture(params=["packs", "objects", "heads"])
 def small_log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Given:
+    """On each journal: two of SQLite, and that of DynamoDB and S3."""
+    if request.param == "heads":
+        dynamodb, s3 = request.getfixturevalue("stores")
+        own = uuid4()
+        return Given(
+            f"dynamodb://samsa-{own}?endpoint={dynamodb}", f"s3://{BUCKET}/{own}?endpoint={s3}"
+        )
     folder = tmp_path_factory.mktemp("log")
     (folder / "objects").mkdir()
-    return Given(f"sqlite://{folder}/ledger.db", f"file://{folder}/objects", at_once=request.param)
+    has_packs = request.param == "packs"
+    return Given(f"sqlite://{folder}/ledger.db", f"file://{folder}/objects", has_packs)
 
 
 @pytest.fixture(autouse=True)
 def many_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few dozen rows are several objects, and more batches than the log remembers."""
-    monkeypatch.setattr(staging, "OBJECT_BYTES", 600)
-    monkeypatch.setattr(staging, "BATCH_BYTES", 150)
-    monkeypatch.setattr(batches, "SMALL", 100)
-    monkeypatch.setattr(batches, "TOGETHER", 200)
+    """A few dozen rows are several objects, and more batches than the log remembers. Some of their
+    commits are in a head and some in objects, and entries are settled in between."""
+    monkeypatch.setattr(staging, "OBJECT_BYTES", 4_500)
+    monkeypatch.setattr(staging, "BATCH_BYTES", 1_300)
+    monkeypatch.setattr(batches, "SMALL", 800)
+    monkeypatch.setattr(batches, "TOGETHER", 1_600)
     monkeypatch.setattr(publish, "PAUSE_S", 0.001)
 
 
@@ -69,7 +80,7 @@ def test_a_driver_may_die_at_any_call_and_come_back_with_its_rows_otherwise(
         first = staged(small_log, turn, topic, rows("a", ROWS, lambda n: n % 2))
 
         async def die(opened: Opened, calls=calls, turn=turn, first=first) -> None:
-            await committing(opened, turn, Life(calls, with_last)).commit_once(first.pieces)
+            await commit_by(opened, turn, first, Life(calls, with_last))
 
         lived = attempt(small_log, die)
         other = rows("b", ROWS, lambda n: 0 if n < 10 else 1)[::-1]
@@ -84,6 +95,12 @@ def test_a_driver_may_die_at_any_call_and_come_back_with_its_rows_otherwise(
     assert len(winners) > 15
     assert winners == sorted(winners, key="ba".index), "from the plan on it is the first one's"
     assert set(winners) == ({"a"} if with_last else {"a", "b"})
+    places = {"ledger" if extent.data else "object" for extent in small_log.extents(topic, 0)}
+    assert places == ({"ledger", "object"} if is_far(small_log) else {"object"})
+
+
+def is_far(log: Given) -> bool:
+    return log.ledger.startswith("dynamodb:")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -94,8 +111,8 @@ def test_two_drivers_at_once_write_what_one_of_them_staged(small_log: Given, see
 
     async def both(opened: Opened) -> None:
         await asyncio.gather(
-            committing(opened, turn, Life(LONG, seed=seed)).commit_once(first.pieces),
-            committing(opened, turn, Life(LONG, seed=~seed)).commit_once(second.pieces),
+            commit_by(opened, turn, first, Life(LONG, seed=seed)),
+            commit_by(opened, turn, second, Life(LONG, seed=~seed)),
         )
 
     small_log.do(both)
@@ -139,7 +156,7 @@ def test_turn_after_turn_keeps_order_and_producer_and_no_more_than_two_objects(
 
 def producers_of(log: Given, topic: str) -> int:
     async def count(opened: Opened) -> int:
-        partition = Partition((await found(opened, topic)).id, 0)
+        partition = await partition_of(opened, topic, 0)
         return len(await opened.stores.ledger.producers(partition, 0))
 
     return log.do(count)
@@ -154,11 +171,11 @@ def test_two_writers_of_one_topic_know_nothing_of_each_other(small_log: Given):
 
 
 @pytest.mark.parametrize("calls", [6, 14, LONG])
-def test_a_producer_whose_records_have_aged_out_is_followed_by_another(
+def test_retention_that_passes_what_a_query_wrote_takes_nothing_from_its_next_turn(
     small_log: Given, calls: int
 ):
-    """Retention has passed all that the query ever wrote, before its next turn and, where that one
-    dies, in the middle of it."""
+    """It has passed all that the query ever wrote, before its next turn and, where that one dies,
+    in the middle of it."""
     topic, turn = small_log.topic(1), a_turn()
     commit(small_log, turn, staged(small_log, turn, topic, rows("old", ROWS)))
     end = len(content(small_log, topic))
@@ -167,7 +184,7 @@ def test_a_producer_whose_records_have_aged_out_is_followed_by_another(
     message = staged(small_log, turn, topic, rows("a", ROWS))
 
     async def die(opened: Opened) -> None:
-        await committing(opened, turn, Life(calls)).commit_once(message.pieces)
+        await commit_by(opened, turn, message, Life(calls))
 
     attempt(small_log, die)
     gone = [value for _, value in content(small_log, topic)]
@@ -176,6 +193,47 @@ def test_a_producer_whose_records_have_aged_out_is_followed_by_another(
     commit(small_log, turn, message)
     after = [value for _, value in content(small_log, topic)]
     assert gone + after == [row["value"] for row in rows("a", ROWS)]
+    assert producers_of(small_log, topic) == 1
+
+
+def forget_producers(log: Given, topic: str) -> None:
+    """As if nobody had heard of them for years."""
+
+    async def forget(opened: Opened) -> None:
+        ledger: Any = opened.stores.ledger
+        partition = await partition_of(opened, topic, 0)
+        if is_far(log):
+            # Without items of their own, which DynamoDB has deleted by then.
+            await ledger.evict(partition, (await ledger.head_state(partition)).producers)
+        else:
+            await ledger.forget_producers(opened.stores.clock.now_ms() + 2 * YEAR_MS)
+        assert await ledger.producers(partition, 0) == {}
+
+    log.do(forget)
+
+
+def test_a_producer_that_the_log_has_forgotten_is_followed_by_another(small_log: Given):
+    """The turn in which that is found out may be begun and not finished, at any call."""
+    lived = False
+    for calls in range(1, MANY_CALLS):
+        topic, turn = small_log.topic(1), a_turn()
+        commit(small_log, turn, staged(small_log, turn, topic, rows("old", ROWS)))
+        forget_producers(small_log, topic)
+        turn = turn._replace(number=1)
+        message = staged(small_log, turn, topic, rows("a", ROWS))
+
+        async def die(opened: Opened, calls=calls, turn=turn, message=message) -> None:
+            await commit_by(opened, turn, message, Life(calls))
+
+        lived = attempt(small_log, die)
+        commit(small_log, turn, message)
+        values = [value for _, value in content(small_log, topic)]
+        assert values == [row["value"] for mark in ("old", "a") for row in rows(mark, ROWS)]
+        assert producers_of(small_log, topic) == 1
+        if lived:
+            break
+    assert lived
+    assert calls > 10
 
 
 def test_what_is_lost_of_a_turn_is_no_secret(small_log: Given):

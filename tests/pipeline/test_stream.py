@@ -72,7 +72,7 @@ def test_a_stream_stops_and_goes_on_from_its_checkpoint(
     assert [len(batch) for batch in first] == [2, 2, 1]
     assert sorted(flat(first)) == [*offsets(0, 1, 2), *offsets(0, 1, partition=1)]
     log.append(name, 1, a_batch(b"c", b"d"))
-    log.fence(name, 0, 3)
+    log.compacted(name, 0, 3)
     log.append(name, 0, a_batch(b"e"))
     log.grow(name, 3)
     log.append(name, 2, a_batch(b"f"))

@@ -37,7 +37,7 @@ def of(name: str, *offsets: int) -> dict[str, dict[str, int]]:
 
 @pytest.fixture
 def name(local_log: Given) -> str:
-    """Two partitions with six and two records, each a slot of its own."""
+    """Two partitions with six and two records, each a commit of its own."""
     name = local_log.topic(2)
     local_log.fill({(name, 0): [a_batch(b"x" * 100)] * 6, (name, 1): [a_batch(b"y" * 100)] * 2})
     return name
@@ -81,12 +81,12 @@ def test_shares_add_up_to_the_limit_and_leave_nothing_for_nobody():
 
 def test_a_limit_of_bytes_is_kept_and_some_progress_made(local_log: Given):
     name, large = local_log.topic(2), a_batch(b"x" * 200_000)
-    slot = len(large)
+    size = len(large)
     local_log.append(name, 0, *[large] * 6)
     local_log.append(name, 1, *[large] * 2)
     reading = stream(local_log, subscribe=name)
-    assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(4 * slot)) == of(name, 2, 2)
-    assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(100 * slot)) == of(name, 6, 2)
+    assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(4 * size)) == of(name, 2, 2)
+    assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(100 * size)) == of(name, 6, 2)
     assert reading.latestOffset(of(name, 0, 0), ReadMaxBytes(1)) == of(name, 1, 0)
 
 
@@ -135,8 +135,8 @@ def test_a_stream_of_a_topic_that_is_not_there_does_not_start(local_log: Given):
         stream(local_log, subscribe="nowhere").initialOffset()
 
 
-def test_fenced_slots_are_no_loss_and_no_rows(local_log: Given, name: str):
-    local_log.fence(name, 0, 4)
+def test_offsets_without_records_are_no_loss_and_no_rows(local_log: Given, name: str):
+    local_log.compacted(name, 0, 4)
     reading = stream(local_log, subscribe=name)
     assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 10, 2)
     assert list(reading.partitions(of(name, 6, 2), of(name, 10, 2))) == []

@@ -182,7 +182,7 @@ def test_an_offset_within_a_batch_gets_the_whole_batch(peer: Peer, topic: str) -
 def test_pipelined_batches_can_be_read_from_every_one_of_their_offsets(
     peer: Peer, topic: str
 ) -> None:
-    """They share slots, so that most of these offsets lie within an object."""
+    """They share commits, so that most of these offsets lie within an object."""
     for n in range(300):
         peer.send(ApiKey.PRODUCE, 9, produce_row(topic, batch(b"%d" % n * 300)))
     for _ in range(300):

@@ -282,7 +282,7 @@ def test_metrics_are_prometheus_text_and_their_counters_move(samsa: Samsa, new_n
     assert moved("samsa_connections_accepted_total") >= 1
     assert moved("samsa_received_bytes_total") > 10_000
     assert moved("samsa_sent_bytes_total") > 10_000
-    assert moved('samsa_store_calls_total{call="append",store="journal"}') == 10
+    assert moved('samsa_store_calls_total{call="commit",store="journal"}') == 10
     assert moved(lists) == 0
     assert during["samsa_connections"] >= 1
 

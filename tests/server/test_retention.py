@@ -170,11 +170,11 @@ def test_objects_below_the_start_go_after_the_grace_time_and_not_before(tmp_path
     stores = Stores(
         ledger,
         objects,
+        SqliteJournal(ledger, objects.root, "janitor"),
         clock,
         LocalWakeups(),
         lambda: "nonce",
         Limits(sweep_grace_ms=60_000),
-        SqliteJournal(ledger, objects.root, "janitor"),
     )
 
     async def rounds() -> list[int]:

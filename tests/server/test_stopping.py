@@ -107,12 +107,10 @@ def test_after_kill_9_everything_acknowledged_is_served_at_once(tmp_path: Path) 
             samsa.kill()
         samsa.again()
         with samsa.peer() as peer:
-            # A slot that was open at the end would hide what follows it for fifteen seconds,
-            # if the new process did not know that it is alone.
-            began = time.monotonic()
-            assert write(peer, "t", b"after") >= 200
+            after = write(peer, "t", b"after")
+            assert after >= 200
             found = values(everything(peer, "t"))
-            assert time.monotonic() - began < 10
+        assert len(found) == after + 1, "the first answer lacks something"
         assert found[:200] == [b"%d" % n for n in range(200)]
         assert found[-1] == b"after"
 

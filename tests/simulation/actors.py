@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .idempotent import IdempotentProducer
 from .janitors import Deleter, Janitor, Merger
-from .lookers import Fencer, Inspector, Reader
+from .lookers import Inspector, Reader
 from .plain import GroupedWriter, SingleWriter
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def actors(world: "World") -> Cast:
     ]
     others = [
         *(Reader(world, f"reader {n}", rng.choice(partitions)) for n in range(setting.readers)),
-        *(Fencer(world, f"fencer {n}") for n in range(setting.fencers)),
         *(Janitor(world, f"janitor {n}") for n in range(setting.janitors)),
         *(Merger(world, f"merger {n}") for n in range(setting.mergers)),
         *(Deleter(world, f"deleter {n}") for n in range(setting.deleters)),

@@ -1,200 +1,123 @@
-"""Rules of append, bind, fence and read to take out, one at a time."""
+"""Rules of commit, settle and read to take out, one at a time."""
 
 from dataclasses import replace as changed
 from typing import Any
 
-from samsa.log.admit import Fate, Outcome, Refusal, refused
-from samsa.log.append import Slot
+from samsa.aws.journal import HeadJournal
 from samsa.log.core import Log
-from samsa.log.extents import describe
-from samsa.log.fence import NO_TIMESTAMP
-from samsa.log.layout import Layout
-from samsa.log.producers import Draft
-from samsa.log.stores import slot_key
-from samsa.log.tokens import Token
-from samsa.ports import Confirmed, Extent, Partition
-from samsa.records import BatchHeader, filler, read_header
+from samsa.ports import CommitResult, Extent, Partition, Unavailable
 
-from .rules import always, instead, replace
-from .setting import Setting
-
-# Append
+from .rules import BROKEN, Rules, instead, replace
+from .setting import Kind, Setting
 
 
-@instead("acknowledge before the confirm")
-def acknowledge_early(log: Log) -> None:
-    appender = log._appender
-    stores = appender._stores
-
-    async def commit(_: Any, partition: Partition, slot: Slot, layout: Layout) -> int | None:
-        key = layout.extent.key
-        put = await stores.insist(lambda: stores.objects.put_if_absent(key, layout.parts))
-        return 0 if put or await appender._is_ours(partition, key, layout) else None
-
-    replace(appender, "_commit", commit)
+def far(setting: Setting) -> Setting:
+    return changed(setting, kind=Kind.HEADS)
 
 
-@instead("take any object at our key for ours")
-def trust_the_key(log: Log) -> None:
-    always(log._appender, "_is_ours", True)
+def near(setting: Setting) -> Setting:
+    return changed(setting, kind=Kind.OBJECTS)
 
 
 def crowded(setting: Setting) -> Setting:
-    """Several processes serve the same producers, and slots are fenced early."""
+    """Many producers, few of which may stay in the head."""
+    bounds = changed(setting.bounds, few_producers=0, most_producers=0, idle_producer_ms=-1)
     return changed(
-        setting,
-        processes=3,
-        idempotent=3,
-        grouped=0,
-        single=0,
-        readers=1,
-        mergers=0,
-        janitors=0,
-        partitions=1,
-        journal=False,
-        limits=changed(setting.limits, fence_after_ms=300),
+        far(setting), processes=3, idempotent=4, partitions=1, grouped=0, single=0, bounds=bounds
     )
 
 
-@instead("take any filler for our own blanks", crowded)
-def trust_the_blanks(log: Log) -> None:
-    async def is_ours(original: Any, partition: Partition, key: str, layout: Layout) -> bool:
-        return layout.first_own is None or await original(partition, key, layout)
-
-    replace(log._appender, "_is_ours", is_ours)
+# Commit
 
 
-@instead("answer for a slot that someone else closed, without looking")
-def never_ask(log: Log) -> None:
-    always(log._appender, "_ask", 0)
+@instead("take an unknown outcome for stored")
+def take_for_stored(log: Log) -> None:
+    async def commit(original: Any, partition: Partition, extent: Extent, *rest: Any) -> Any:
+        try:
+            return await original(partition, extent, *rest)
+        except Unavailable:
+            return CommitResult(await log.head(partition), extent.base)
+
+    replace(log._stores.journal, "commit", commit)
 
 
-@instead("answer for a slot that has aged out")
-def ask_too_late(log: Log) -> None:
-    async def ask(
-        original: Any, partition: Partition, slot: Slot, own: BatchHeader, confirmed: Confirmed
-    ) -> int | None:
-        young = confirmed._replace(head=confirmed.head._replace(log_start=0))
-        answer: int | None = await original(partition, slot, own, young)
-        return answer
+@instead("append again what may be stored")
+def append_again(log: Log) -> None:
+    async def commit(original: Any, *what: Any) -> Any:
+        return await log._stores.insist(original, *what)
 
-    replace(log._appender, "_ask", ask)
+    replace(log._stores.journal, "commit", commit)
 
 
-@instead("acknowledge what came second")
-def ignore_the_journal(log: Log) -> None:
-    async def append(original: Any, *what: Any) -> list[int]:
-        partition, _, screening, outcomes = what
-        base = (await log._stores.ledger.head(partition)).next_offset
-        if await original(*what):
-            for number in screening.admitted:
-                outcomes[number] = Outcome(base, 0)
-        return []
+class Unfenced:
+    """Heads of which a commit only reads whether its update has happened."""
 
-    if log._appender._at_once is not None:
-        replace(log._appender._at_once, "append", append)
+    def __init__(self, heads: Any) -> None:
+        self._heads = heads
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._heads, "head_state" if name == "count_sweep" else name)
 
 
-@instead("try again at once when nobody knows whether it is stored")
-def insist_on_the_journal(log: Log) -> None:
+@instead("look for an update that may still arrive", far)
+def look_unfenced(log: Log) -> None:
     journal = log._stores.journal
-    if journal is not None:
-
-        async def append(original: Any, *what: Any) -> Any:
-            return await log._stores.insist(original, *what)
-
-        replace(log._appender._at_once, "append", append)
+    assert isinstance(journal, HeadJournal)
+    journal._tools = journal._tools._replace(heads=Unfenced(journal._heads))
 
 
-# Bind
+async def not_found(*_: Any) -> None:
+    """In place of `Commit._in_index`."""
 
 
-@instead("answer a duplicate without looking whether it is stored")
-def trust_duplicates(log: Log) -> None:
-    async def duplicate(
-        _: Any, partition: Partition, version: int, draft: Draft, header: BatchHeader
-    ) -> Outcome:
-        entry = draft.find(header)
-        assert entry is not None
-        return Outcome(entry.base, -1)
-
-    replace(log._appender._producers, "_duplicate", duplicate)
+BROKEN["start again without looking in the index"] = Rules(
+    tune=far, patches={"samsa.aws.commit.Commit._in_index": not_found}
+)
 
 
-@instead("bind after a batch that is not stored")
-def overtake(log: Log) -> None:
-    always(log._appender._producers, "_may_follow", None)
+def known_for_ever(self: Any, _: Any, producer_id: int) -> bool:
+    """In place of `KnownHead.has_item`."""
+    return producer_id in self._items
 
 
-@instead("bind again what may still be written")
-def bind_while_open(log: Log) -> None:
-    async def fate(original: Any, *batch: Any) -> Fate:
-        found: Fate = await original(*batch)
-        return Fate.FILLED if found is Fate.OPEN else found
-
-    replace(log._appender._producers, "_fate", fate)
+BROKEN["believe what was in an evicted producer's item"] = Rules(
+    tune=crowded, patches={"samsa.aws.known_heads.KnownHead.has_item": known_for_ever}
+)
 
 
-@instead("bind a batch again before the one that shared its fenced slot")
-def bind_out_of_order(log: Log) -> None:
-    async def duplicate(
-        original: Any, partition: Partition, version: int, draft: Draft, header: BatchHeader
-    ) -> Outcome | None:
-        outcome: Outcome | None = await original(partition, version, draft, header)
-        entry = draft.find(header)
-        if outcome != refused(Refusal.OUT_OF_ORDER) or entry is None:
-            return outcome
-        draft.rebind(entry, header)
-        return None
-
-    replace(log._appender._producers, "_duplicate", duplicate)
+# Settle
 
 
-@instead("believe a key that may have been swept since")
-def believe_swept_keys(log: Log) -> None:
-    always(log._appender._producers, "_in_log", True)
+@instead("take entries out that are not in the index", far)
+def take_out_early(log: Log) -> None:
+    journal = log._stores.journal
+    assert isinstance(journal, HeadJournal)
+
+    async def index(original: Any, partition: Partition, known: Any, some: Any) -> None:
+        entries = list(some)
+        known.settled.update((entry.id, entry.base) for entry in entries)
+        await original(partition, known, entries)
+
+    replace(journal._tidier, "_index", index)
 
 
-# Fence and read
+# Read
 
 
-@instead("never fence")
-def never_fence(log: Log) -> None:
-    always(log.fencer, "fence", None)
+def as_guessed(data: Any, _: int) -> Any:
+    """In place of `shift_offsets`."""
+    return bytearray(data)
 
 
-@instead("close a stale slot without filling it")
-def close_unfilled(log: Log) -> None:
-    async def fill(_: Any, partition: Partition, token: str, base: int) -> Extent:
-        return _as_filler(partition, token, base)
-
-    replace(log.fencer, "_fill", fill)
+BROKEN["read the offsets that were guessed"] = Rules(
+    patches={"samsa.log.extents.shift_offsets": as_guessed}
+)
 
 
-@instead("index filler without looking what is there")
-def index_blindly(log: Log) -> None:
-    async def fill(original: Any, partition: Partition, token: str, base: int) -> Extent:
-        await original(partition, token, base)
-        return _as_filler(partition, token, base)
+@instead("look for what was planned on in the index only", far)
+def pass_over_the_tail(log: Log) -> None:
+    async def extents_from(original: Any, partition: Partition, offset: int, *rest: Any) -> Any:
+        found = await log._stores.ledger.extents(partition, offset, 4)
+        return found or await original(partition, offset, *rest)
 
-    replace(log.fencer, "_fill", fill)
-
-
-def _as_filler(partition: Partition, token: str, base: int) -> Extent:
-    empty = filler(base, Token.parse(token).offsets, NO_TIMESTAMP)
-    return describe(slot_key(partition, base), base, [(0, read_header(empty))], 0)
-
-
-@instead("repair an offset without looking whether the log has moved past it")
-def repair_anything(log: Log) -> None:
-    reader = log.reader
-    ledger = reader._stores.ledger
-
-    async def repair(_: Any, partition: Partition, offset: int) -> Extent:
-        before = await ledger.extent_before(partition, offset)
-        base = before.end if before else (await ledger.head(partition)).log_start
-        extent = await reader._describe_slot(partition, base)
-        await ledger.index(partition, extent)
-        return extent
-
-    replace(reader, "_repair", repair)
+    replace(log.reader, "extents_from", extents_from)

@@ -6,6 +6,7 @@ from typing import Any
 
 from samsa.log.core import Log
 from samsa.log.retain import Retention
+from samsa.log.stores import partition_prefix
 from samsa.ports import Extent, Grave, Partition
 
 from .ledger import Item, SimLedger
@@ -16,7 +17,7 @@ from .setting import Setting
 def busy(setting: Setting) -> Setting:
     """Merged early and often, by several, who take anything unfinished for given up."""
     limits = changed(setting.limits, merge_after_ms=0, building_ms=0, segment_bytes=400)
-    return changed(setting, mergers=3, processes=3, journal=False, haste=0.3, limits=limits)
+    return changed(setting, mergers=3, processes=3, haste=0.3, limits=limits)
 
 
 def with_grace(setting: Setting) -> Setting:
@@ -39,7 +40,7 @@ def one_merger(setting: Setting) -> Setting:
 
 
 class BringsBack(SimLedger):
-    """Whoever indexes a slot late finds its place in the index free."""
+    """Whoever settles an entry late finds its place in the index free."""
 
     def _is_free(self, item: Item, extent: Extent) -> bool:
         return extent.end - 1 not in item.extents
@@ -57,8 +58,9 @@ class SwapsBlindly(SimLedger):
         there = [e for e in item.valid() if old[0].base < e.end <= old[-1].end]
         self._take_announced(item, old, new)
         if there:
-            self._swap(partition, item, there, new)
-            self._settle(item, new) if self.two_steps else None
+            self._swap(item, there, new)
+            self._truth.swapped(partition, new)
+            self._settle(item, new) if self.far else None
         return True
 
 
@@ -105,10 +107,21 @@ def no_grace(log: Log) -> None:
 
 @instead("write a segment that nobody announced", without_grace)
 def unannounced(log: Log) -> None:
+    sweeper, stores = log.sweeper, log._stores
+
     async def announce(original: Any, partition: Partition, grave: Grave) -> None:
         await original(partition, grave._replace(keys=()) if grave.announced else grave)
 
-    replace(log._stores.ledger, "announce", announce)
+    async def look_once(_: Any, partition: Partition) -> int:
+        """Safe by itself, and soon wrong without the announcement."""
+        keys = [key async for key in stores.objects.list(partition_prefix(partition))]
+        await stores.journal.count_sweep(partition)
+        orphans = await sweeper._unnamed(partition, keys)
+        await stores.objects.delete(orphans)
+        return len(orphans)
+
+    replace(stores.ledger, "announce", announce)
+    replace(sweeper, "find_orphans", look_once)
 
 
 @instead("delete what is in a grave without looking whether it is named")

@@ -1,99 +1,114 @@
-"""Rules of the ledger, the objects and retention to take out, one at a time."""
+"""Rules of the ledger, of orphans and of retention to take out, one at a time."""
 
+from dataclasses import replace as changed
 from typing import Any
 
 from samsa.log.core import Log
 from samsa.log.retain import Retention
-from samsa.log.stores import partition_prefix, slot_key
-from samsa.ports import Extent, Head, Partition
+from samsa.log.stores import partition_prefix
+from samsa.ports import Bound, Claim, Partition
+from samsa.ports.heads import HeadUpdate
 
-from .ledger import Item, SimLedger
-from .objects import SimObjects
-from .rules import BROKEN, Rules, instead, replace
-
-
-class CounterHead(Head):
-    visible_end = Head.next_offset
-
-
-class CounterIsEnd(SimLedger):
-    def head(self, partition: Partition) -> Head:
-        return CounterHead(*super().head(partition))
+from .broken_log import crowded, far
+from .items import Item
+from .ledger import SimLedger
+from .rules import BROKEN, Rules, always, instead, replace
+from .setting import Setting
 
 
-class ClosesByName(SimLedger):
-    """A reserve whose answer was lost may come again after its fence: one token, two slots."""
-
-    def _is_open(self, item: Item, token: str, extent: Extent) -> bool:
-        return token in item.inflight
-
-
-class ReservesTwice(SimLedger):
-    def reserve(self, partition: Partition, token: str, count: int) -> Head:
-        self.item(partition).inflight.pop(token, None)
-        return super().reserve(partition, token, count)
-
-
-class BindsBlindly(SimLedger):
-    def bind(
-        self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
-    ) -> bool:
-        bound = self.item(partition).producers.get(producer_id)
-        version = bound.version if bound else 0
-        return super().bind(partition, producer_id, state, version, expires_at)
-
-
-class Overwrites(SimObjects):
-    def put_if_absent(self, key: str, data: bytes) -> bool:
-        self.held.pop(key, None)
-        return super().put_if_absent(key, data)
-
-
-BROKEN["take the counter for the visible end"] = Rules(ledger=CounterIsEnd)
-BROKEN["close by the token alone, whatever slot it names now"] = Rules(ledger=ClosesByName)
-BROKEN["reserve a second slot under an open token"] = Rules(ledger=ReservesTwice)
-BROKEN["bind without comparing"] = Rules(ledger=BindsBlindly)
-BROKEN["overwrite an object"] = Rules(objects=Overwrites)
-
-
-@instead("sweep what is not indexed")
-def sweep_unindexed(log: Log) -> None:
-    ledger, objects = log._stores.ledger, log._stores.objects
-
-    async def below(_: Any, partition: Partition, log_start: int) -> bool:
-        indexed = {extent.key for extent in await ledger.extents(partition, log_start, 1_000)}
-        end = slot_key(partition, (await ledger.head(partition)).visible_end)
-        keys = [key async for key in objects.list(partition_prefix(partition), end)]
-        await objects.delete([key for key in keys if key not in indexed])
+class ClaimsBlindly(SimLedger):
+    def _claims_hold(self, item: Item, update: HeadUpdate) -> bool:
         return True
 
-    replace(log.sweeper, "_below", below)
+    def _holds(self, item: Item, claim: Claim) -> bool:
+        return True
 
 
-@instead("sweep a slot that log_start lies in")
-def sweep_inside(log: Log) -> None:
-    async def floor(_: Any, partition: Partition, head: Head) -> int:
-        return head.log_start
+class ForgetsSweeps(SimLedger):
+    def _is_not_swept(self, item: Item, update: HeadUpdate) -> bool:
+        return True
 
-    replace(log.retainer, "_floor", floor)
+    def _is_unswept(self, item: Item, sweeps: int | None) -> bool:
+        return True
 
 
-@instead("delete records from inside a slot that is not indexed")
-def start_unindexed(log: Log) -> None:
-    async def index_around(_: Any, partition: Partition, offset: int, head: Head) -> None:
-        pass
+class ForgetsEvictions(SimLedger):
+    def _none_evicted(self, item: Item, evictions: int) -> bool:
+        return True
 
-    replace(log.retainer, "_index_around", index_around)
+
+class EvictsOverNewer(SimLedger):
+    def _is_newer(self, new: Bound, there: Bound) -> bool:
+        return True
+
+
+BROKEN["commit without comparing a producer's state"] = Rules(ledger=ClaimsBlindly)
+BROKEN["commit whatever was swept"] = Rules(ledger=ForgetsSweeps)
+BROKEN["commit whatever was evicted"] = Rules(ledger=ForgetsEvictions, tune=crowded)
+BROKEN["evict over a newer state"] = Rules(ledger=EvictsOverNewer, tune=crowded)
+
+
+# Orphans
+
+
+def hunted(setting: Setting) -> Setting:
+    """One process puts objects all the time, and looks for orphans all the time."""
+    bounds = changed(setting.bounds, inline_bytes=0, few_entries=1)
+    return changed(
+        far(setting), processes=1, grouped=2, single=1, mergers=3, haste=0.1, bounds=bounds
+    )
+
+
+@instead("delete orphans without counting the sweep")
+def sweep_uncounted(log: Log) -> None:
+    always(log._stores.journal, "count_sweep", None)
+
+
+@instead("list objects after counting the sweep", hunted)
+def list_late(log: Log) -> None:
+    sweeper, stores = log.sweeper, log._stores
+
+    async def find_orphans(_: Any, partition: Partition) -> int:
+        await stores.journal.count_sweep(partition)
+        keys = [key async for key in stores.objects.list(partition_prefix(partition))]
+        orphans = await sweeper._unnamed(partition, keys)
+        await stores.objects.delete(orphans)
+        return len(orphans)
+
+    replace(sweeper, "find_orphans", find_orphans)
+
+
+@instead("look for orphans in the index before the head", hunted)
+def look_backwards(log: Log) -> None:
+    sweeper, stores = log.sweeper, log._stores
+
+    async def find_orphans(_: Any, partition: Partition) -> int:
+        keys = [key async for key in stores.objects.list(partition_prefix(partition))]
+        await stores.journal.count_sweep(partition)
+        graves = await stores.ledger.graves(partition, 1_000)
+        named = {key for grave in graves for key in grave.keys}
+        async for extent in sweeper._extents(partition, 0, 10**9):
+            named.add(extent.key)
+        named |= {entry.key for entry in (await stores.ledger.head(partition)).tail}
+        orphans = [key for key in keys if key not in named]
+        await stores.objects.delete(orphans)
+        return len(orphans)
+
+    replace(sweeper, "find_orphans", find_orphans)
+
+
+# Retention
 
 
 @instead("delete objects before log_start has passed them")
 def sweep_first(log: Log) -> None:
-    retainer = log.retainer
+    retainer, stores = log.retainer, log._stores
 
     async def retain(original: Any, partition: Partition, rules: Retention) -> int:
         head = await log.head(partition)
         start = await retainer._new_start(partition, head, rules)
-        await log.sweeper.delete_all(partition_prefix(partition), slot_key(partition, start))
+        found = await stores.ledger.extents(partition, 0, 1_000)
+        await stores.objects.delete([extent.key for extent in found if extent.end <= start])
         answer: int = await original(partition, rules)
         return answer
 

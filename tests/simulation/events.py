@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from samsa.log.producers import ProducerState
-from samsa.ports import Bound, Confirmed, Extent, Head, Partition
+from samsa.ports import Bound, Claim, CommitResult, Extent, Head, Partition
+from samsa.ports.heads import HeadClaim, HeadProducer, HeadState, HeadUpdate
 from samsa.records import RecordError, headers
 
 from .weather import Fault
@@ -42,25 +43,52 @@ def _plain(what: Any) -> str:
     return KEY.sub(r"object \1", str(what))
 
 
-KEY = re.compile(r"log/[-0-9a-f]+/\d+/0*(?=\d)(\d+)")
-SHORT: dict[type, Callable[[Any], str]] = {
-    Fault: lambda fault: f"[{fault.value}]",
-    Partition: lambda partition: f"#{partition.number}",
-    Extent: lambda e: f"extent {e.base}-{e.end - 1} of {e.size} bytes",
-    Head: lambda h: f"next {h.next_offset} start {h.log_start} open {dict(h.inflight)}",
-    Confirmed: lambda c: f"{'was' if c.was_open else 'was not'} open, {_plain(c.head)}",
-    Bound: lambda b: f"version {b.version} {_state(b.state)}",
-}
+def _entry(entry: Extent) -> str:
+    where = KEY.sub(r"object \1", entry.key) if entry.key else "inline"
+    shift = f" shifted by {entry.shift}" if entry.shift else ""
+    return f"{entry.id} {entry.base}-{entry.end - 1} of {entry.size} bytes, {where}{shift}".strip()
 
 
-def _state(state: bytes) -> str:
-    epoch, entries = ProducerState.unpack(state)
-    return f"epoch {epoch} " + " ".join(f"{e.first}-{e.last}@{e.base}/{e.slot}" for e in entries)
+def _head(head: Head) -> str:
+    tail = " ".join(f"{entry.id}@{entry.base}" for entry in head.tail)
+    return f"next {head.next_offset} start {head.log_start} tail ({tail})"
+
+
+def _update(update: HeadUpdate) -> str:
+    guards = f"sweeps {update.sweeps} settled {dict(update.settled)}"
+    return f"<{_entry(update.entry)}> {_plain(list(update.claims))} {guards}"
+
+
+def _head_state(state: HeadState) -> str:
+    producers = " ".join(f"{one}: {_plain(there)}" for one, there in state.producers.items())
+    counted = f"evictions {state.evictions} sweeps {state.sweeps}"
+    return f"{_head(state.head)} {counted} producers ({producers})"
 
 
 def _stored(data: bytes) -> str:
     try:
-        found = [(h.base_offset, h.offsets, h.count, h.base_sequence) for _, h in headers(data)]
+        found = [(h.base_offset, h.offsets, h.base_sequence) for _, h in headers(data)]
     except RecordError:
-        return _state(data)
-    return " ".join(f"<{o}+{n} {'data' if c else 'filler'} {s}>" for o, n, c, s in found)
+        return data.hex()
+    return " ".join(f"<{offset}+{count} {sequence}>" for offset, count, sequence in found)
+
+
+def _bound(bound: Bound) -> str:
+    epoch, entries, _ = ProducerState.of(bound)
+    return f"v{bound.version} epoch {epoch} " + " ".join(f"{e.first}@{e.base}" for e in entries)
+
+
+KEY = re.compile(r"log/[-0-9a-f]+/\d+/0*(?=\w)(\w+)")
+SHORT: dict[type, Callable[[Any], str]] = {
+    Fault: lambda fault: f"[{fault.value}]",
+    Partition: lambda partition: f"#{partition.number}",
+    Extent: lambda extent: f"<{_entry(extent)}>",
+    Head: _head,
+    HeadState: _head_state,
+    HeadUpdate: _update,
+    HeadClaim: lambda c: f"{_plain(c.claim)} evictions {c.evictions}",
+    HeadProducer: lambda p: f"{_bound(p.bound)} used {p.used_at}",
+    Claim: lambda c: f"claim {c.producer_id} after v{c.after}",
+    CommitResult: lambda r: f"base {r.base} lost {r.lost} {_head(r.head)}",
+    Bound: _bound,
+}

@@ -1,8 +1,8 @@
 """An idempotent producer that behaves as Kafka's clients do.
 
 Up to five batches are in flight, in order. Whatever failed is sent again with the same sequence, in
-order, perhaps to another process, while the first may still be at work on it. Nothing is given up.
-Where nobody can tell any more what became of a batch, the producer takes a new epoch.
+order, perhaps to another process, while the first may still be at work on it. Some lose patience at
+times, and take a new epoch: then what was in doubt comes again, as another batch.
 """
 
 import asyncio
@@ -48,8 +48,8 @@ class IdempotentProducer(Client):
         self._id = producer_id
         self._partition = partition
         self._epoch = 0
+        self._impatient = world.rng.choice((0.0, 0.0, 0.1))
         self._hesitates = world.rng.choice((0.1, 0.3, 0.9))
-        self._forgotten = False
         self._offsets: dict[int, int] = {}
         self._items = deque(Item(n, world.rng.choice((1, 1, 2, 3))) for n in range(batches))
         self._number()
@@ -72,7 +72,7 @@ class IdempotentProducer(Client):
         while self._items:
             with suppress(Gone):
                 await self._connection(process)
-            if self._forgotten:
+            if self._items and self.world.rng.random() < self._impatient:
                 self._take_new_epoch()
             await self.think(0.2)
             if not process.alive or self.world.rng.random() < 0.5:
@@ -125,17 +125,11 @@ class IdempotentProducer(Client):
             self._items.popleft()
 
     def _first_refused(self, why: Refusal) -> None:
-        """All before it is acknowledged, so it is in order, and forgotten only by retention."""
-        self.world.require(why is not Refusal.OUT_OF_ORDER, f"{self.name}: first, yet out of order")
-        self.world.require(why is not Refusal.STALE_EPOCH, f"{self.name}: its epoch is its last")
-        if why is Refusal.UNKNOWN_PRODUCER:
-            start = self.world.truth.shadows[self._partition].log_start
-            self.world.require(start > 0, f"{self.name} is unknown, but nothing was forgotten")
-            self._forgotten = True
+        """All before it is acknowledged, so it is in order; and nothing is ever forgotten."""
+        self.world.require(why is Refusal.TRY_AGAIN, f"{self.name}: its first batch is {why.value}")
 
     def _take_new_epoch(self) -> None:
         self.world.paths["a producer took a new epoch"] += 1
-        self._forgotten = False
         self._offsets.clear()  # what was in doubt may have been stored, and comes again
         self._epoch += 1
         self._items = deque(item for item in self._items if not item.acked)

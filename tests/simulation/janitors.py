@@ -24,7 +24,7 @@ class Janitor(Client):
 
 
 class Deleter(Client):
-    """An administrator: the log starts where he says, which may be inside a slot."""
+    """An administrator: the log starts where he says, which may be inside an entry."""
 
     async def run(self) -> None:
         rest = self.world.rng.choice((0.5, 2.0))
@@ -34,7 +34,7 @@ class Deleter(Client):
 
     async def delete(self, process: Process, partition: Partition) -> None:
         rng, head = self.world.rng, self.world.ledger.item(partition).head()
-        inside = rng.randint(head.log_start, head.visible_end)
+        inside = rng.randint(head.log_start, head.next_offset)
         offset = rng.choice((inside, inside, inside, head.next_offset + 1, UP_TO_THE_END))
         work = process.log.retainer.delete_before(partition, offset)
         try:
@@ -42,17 +42,18 @@ class Deleter(Client):
         except LATER:
             return
         except OutOfRange as out:
-            self.world.require(offset > head.visible_end, f"{offset} is not out of range: {out}")
+            self.world.require(offset > head.next_offset, f"{offset} is not out of range: {out}")
         else:
             self.world.require(start >= offset, f"{offset} was asked for and {start} granted")
             self.world.paths["records were deleted"] += start > head.log_start
             shadow = self.world.truth.shadows[partition]
-            inside = start < shadow.visible_end and start not in shadow.slots
-            self.world.paths["the log starts inside a slot"] += inside
+            inside = start < shadow.end and start not in shadow.entries
+            self.world.paths["the log starts inside an entry"] += inside
 
 
 class Merger(Client):
-    """Merges, sweeps and looks for orphans, in any order; there may be two, on two processes."""
+    """Settles, merges, sweeps and looks for orphans, in any order; there may be two of them, on two
+    processes."""
 
     async def run(self) -> None:
         rest = self.world.rng.choice((0.2, 0.8)) * self.world.setting.haste
@@ -67,8 +68,10 @@ class Merger(Client):
             (
                 lambda: log.merger.merge(partition, Budget(1_000, rng.choice((1, 5)))),
                 lambda: log.merger.merge(partition, Budget(100_000, 100)),
+                lambda: log._stores.journal.settle(partition),
                 lambda: log.sweeper.sweep(partition),
                 lambda: log.sweeper.find_orphans(partition),
+                lambda: log.janitor.windows.sweep(),
             )
         )
         try:

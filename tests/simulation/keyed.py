@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from zlib import crc32
 
-from samsa.log.stores import slot_key
 from samsa.ports import Buffer, Extent, Partition
 from samsa.records import Record, build, headers, records
 
@@ -41,30 +40,25 @@ class KeyedTruth(Truth):
         self.marked: dict[int, set[int]] = defaultdict(set)
         """Offsets of tombstones whose time runs."""
 
-    def _reveal(self, shadow: Shadow, base: int, data: bytes) -> int:
-        offsets = super()._reveal(shadow, base, data)
-        for record in _records(data):
-            self.written[id(shadow)][record.offset] = self.left[id(shadow)][record.offset] = record
-        return offsets
-
-    def indexed(self, partition: Partition, extent: Extent) -> None:
-        """Somebody late may find his slot in the index already, compacted all by itself."""
-        packed = (partition, extent.base) in self._packed
-        if packed or extent.key == slot_key(partition, extent.base):
-            super().indexed(partition, extent)
-
-    def swapped(self, partition: Partition, new: Sequence[Extent]) -> None:
+    def committed(self, partition: Partition, entry: Extent) -> None:
+        super().committed(partition, entry)
         shadow = self.shadows[partition]
-        for extent in new:
-            self._slots(shadow, extent)
-            data = self._held.get(extent.key, b"")[extent.start : extent.start + extent.size]
-            _whole(extent, data)
-            self._check_marks(extent, data)
-            self._compacted(shadow, extent, {record.offset: record for record in _records(data)})
-            for position, header in headers(data):
-                if header.delete_horizon is not None:
-                    found = (r.offset for r in records(data, position) if r.value is None)
-                    self.marked[id(shadow)].update(found)
+        for record in _records(shadow.stored[entry.base]):
+            self.written[id(shadow)][record.offset] = self.left[id(shadow)][record.offset] = record
+
+    def _check_swapped(
+        self,
+        shadow: Shadow,
+        extent: Extent,
+        data: bytes,
+        bases: Sequence[int],
+    ) -> None:
+        _is_without_gaps(extent, data)
+        self._compacted(shadow, extent, {record.offset: record for record in _records(data)})
+        for position, header in headers(data):
+            if header.delete_horizon is not None:
+                found = (r.offset for r in records(data, position) if r.value is None)
+                self.marked[id(shadow)].update(found)
 
     def _compacted(self, shadow: Shadow, extent: Extent, kept: dict[int, Record]) -> None:
         left = self.left[id(shadow)]
@@ -108,7 +102,7 @@ def _records(data: bytes) -> Iterator[Record]:
         yield from records(data, position)
 
 
-def _whole(extent: Extent, data: bytes) -> None:
+def _is_without_gaps(extent: Extent, data: bytes) -> None:
     offset = extent.base
     for _, header in headers(data):
         require(header.base_offset == offset, f"no batch holds offset {offset}")

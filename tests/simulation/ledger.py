@@ -4,158 +4,35 @@ Plain methods are one atomic step. A generator pauses between its steps, where t
 for ever. Every effect is shown to the truth, which knows what must hold after it.
 """
 
-from bisect import bisect_left, insort
-from collections import defaultdict
+from bisect import bisect_left
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
 
 from samsa.aws.extents import neighbours, uncovered
-from samsa.ports import (
-    Bound,
-    Confirmed,
-    Extent,
-    Grave,
-    Head,
-    Partition,
-    UnknownPartition,
-    grave_of,
-)
+from samsa.ports import Bound, Extent, Grave, Head, Partition, graves_of
 
-from .truth import Truth
+from .heads import HeadCalls
+from .items import Item
+from .rows import RowCalls
 
 
-@dataclass
-class Item:
-    """One partition: its head, its index and its producers."""
-
-    next_offset: int = 0
-    log_start: int = 0
-    inflight: dict[str, int] = field(default_factory=dict)
-    watchers: dict[str, int] = field(default_factory=dict)
-    lasts: list[int] = field(default_factory=list)
-    extents: dict[int, Extent] = field(default_factory=dict)
-    producers: dict[int, Bound] = field(default_factory=dict)
-    settled_to: int = 0
-    settled: set[int] = field(default_factory=set)
-    """Of DynamoDB: the last offsets of extents that a swap put there."""
-    graves: dict[str, Grave] = field(default_factory=dict)
-    cursors: dict[str, int] = field(default_factory=dict)
-
-    def head(self) -> Head:
-        return Head(
-            self.next_offset,
-            self.log_start,
-            dict(self.inflight),
-            dict(self.watchers),
-            self.settled_to,
-        )
-
-    def add(self, extent: Extent) -> None:
-        last = extent.end - 1
-        if last not in self.extents:
-            insort(self.lasts, last)
-            self.extents[last] = extent
-
-    def remove(self, last: int) -> None:
-        self.lasts.remove(last)
-        del self.extents[last]
-        self.settled.discard(last)
-
-    def counts(self, extent: Extent, settled_to: int) -> bool:
-        return extent.base >= settled_to or extent.end - 1 in self.settled
-
-    def valid(self, settled_to: int | None = None) -> list[Extent]:
-        """What readers find, in order; who knows an old `settled_to` may find more."""
-        known = self.settled_to if settled_to is None else settled_to
-        return [e for e in map(self.extents.__getitem__, self.lasts) if self.counts(e, known)]
-
-    def holder(self, extent: Extent) -> Extent | None:
-        """One that holds any of the same offsets."""
-        at = bisect_left(self.lasts, extent.base)
-        found = self.extents[self.lasts[at]] if at < len(self.lasts) else None
-        return found if found is not None and found.base < extent.end else None
-
-
-class SimLedger:
-    """`two_steps`: closing a slot and indexing it are two writes, as on DynamoDB."""
-
-    def __init__(self, truth: Truth, two_steps: bool) -> None:
-        self.calls: dict[str, int] = defaultdict(int)
-        self.two_steps = two_steps
-        self._truth = truth
-        self._items: dict[Partition, Item] = {}
-
-    def make(self, partition: Partition) -> None:
-        self._items[partition] = Item()
-
-    def item(self, partition: Partition) -> Item:
-        try:
-            return self._items[partition]
-        except KeyError:
-            raise UnknownPartition(str(partition)) from None
-
-    def reserve(self, partition: Partition, token: str, count: int) -> Head:
-        item = self.item(partition)
-        if token not in item.inflight:
-            item.inflight[token] = item.next_offset
-            item.next_offset += count
-            self._truth.reserved(partition, item.inflight[token], count)
-        return item.head()
-
-    def confirm(
-        self, partition: Partition, token: str, extent: Extent
-    ) -> Generator[None, None, Confirmed]:
-        item = self.item(partition)
-        was_open = self._is_open(item, token, extent)
-        if was_open:
-            del item.inflight[token]
-            if not self.two_steps:
-                self._index(partition, item, extent)
-            self._truth.closed(partition, item.head())
-        head = item.head()
-        if was_open and self.two_steps:
-            yield
-            self._index(partition, item, extent)
-        return Confirmed(head, was_open)
-
-    def take(self, partition: Partition, extent: Extent) -> None:
-        """For the journal: reserved, written and confirmed before anyone can look."""
-        item = self.item(partition)
-        item.next_offset = extent.end
-        self._truth.reserved(partition, extent.base, extent.offsets)
-        self._index(partition, item, extent)
-        self._truth.closed(partition, item.head())
-
-    def _is_open(self, item: Item, token: str, extent: Extent) -> bool:
-        return item.inflight.get(token) == extent.base
-
-    def _index(self, partition: Partition, item: Item, extent: Extent) -> None:
-        if self.two_steps or self._is_free(item, extent):
-            item.add(extent)
-            there = item.extents[extent.end - 1]
-            if there.base == extent.base and item.counts(there, item.settled_to):
-                self._truth.indexed(partition, there)
-
-    def _is_free(self, item: Item, extent: Extent) -> bool:
-        return item.holder(extent) is None
-
+class SimLedger(HeadCalls, RowCalls):
     def head(self, partition: Partition) -> Head:
         return self.item(partition).head()
 
     def index(self, partition: Partition, extent: Extent) -> None:
-        self._index(partition, self.item(partition), extent)
+        item = self.item(partition)
+        added = (self.far or self._is_free(item, extent)) and item.add(extent)
+        if added and item.counts(extent, item.settled_to):
+            self._truth.indexed(partition, extent)
+
+    def _is_free(self, item: Item, extent: Extent) -> bool:
+        return item.holder(extent) is None
 
     def extents(
         self, partition: Partition, offset: int, limit: int, settled_to: int | None = None
     ) -> list[Extent]:
         found = [e for e in self.item(partition).valid(settled_to) if e.end > offset][:limit]
         return uncovered(found)
-
-    def extent_before(
-        self, partition: Partition, offset: int, settled_to: int | None = None
-    ) -> Extent | None:
-        found = [e for e in self.item(partition).valid(settled_to) if e.end <= offset]
-        return found[-1] if found else None
 
     def _kept(self, partition: Partition) -> list[Extent]:
         item = self.item(partition)
@@ -175,7 +52,7 @@ class SimLedger:
     ) -> bool | Generator[None, None, bool]:
         if partition not in self._items:
             return False
-        if self.two_steps:
+        if self.far:
             return self._settle_and_swap(partition, list(old), list(new))
         item = self.item(partition)
         there = [e for e in item.valid() if old[0].base < e.end <= old[-1].end]
@@ -183,33 +60,42 @@ class SimLedger:
             return there == list(new)
         if not self._take_announced(item, old, new):
             return False
-        self._swap(partition, item, old, new)
+        self._swap(item, old, new)
+        self._truth.swapped(partition, new)
         return True
 
     def _settle_and_swap(
         self, partition: Partition, old: list[Extent], new: list[Extent]
     ) -> Generator[None, None, bool]:
-        """As on DynamoDB: one write voids a run of slots, and their items go later."""
+        """As on DynamoDB: one write voids a run of extents, and their items go later."""
         item = self.item(partition)
         first = max(item.settled_to, item.log_start)
+        in_tail = self._first_of_tail(item)
         if first < old[0].base:
-            before = neighbours(self.extents(partition, first, 1_000), first, old[0].base)
+            below = min(old[0].base, in_tail)
+            before = neighbours(self.extents(partition, first, 1_000), first, below)
             if not before or before[-1].end < old[0].base:
                 return False
             self._settle(item, before)
             yield
+        if in_tail < old[-1].end:
+            return False
         if not self._as_given(item, old):
             return self.extents(partition, old[0].base, len(new)) == new
         if not self._take_announced(item, old, new):
             return False
         litter = [e.end - 1 for e in old if e.end - 1 not in item.settled]
-        self._swap(partition, item, [e for e in old if e.end - 1 in item.settled], new, old)
+        self._swap(item, [e for e in old if e.end - 1 in item.settled], new, old)
         self._settle(item, new)
+        self._truth.swapped(partition, new)
         yield
         for last in litter:
             if last in item.extents and last not in item.settled:
                 item.remove(last)
         return True
+
+    def _first_of_tail(self, item: Item) -> int:
+        return min((entry.base for entry in item.tail.values()), default=item.next_offset)
 
     def _as_given(self, item: Item, old: list[Extent]) -> bool:
         settled = [e for e in old if e.base < item.settled_to]
@@ -231,7 +117,7 @@ class SimLedger:
 
     @staticmethod
     def _take_announced(item: Item, old: Sequence[Extent], new: Sequence[Extent]) -> bool:
-        fresh = {e.key for e in new} - {e.key for e in old}
+        fresh = {e.key for e in new} - {"", *(e.key for e in old)}
         if not all(key in item.graves and item.graves[key].announced for key in fresh):
             return False
         for key in fresh:
@@ -240,7 +126,6 @@ class SimLedger:
 
     def _swap(
         self,
-        partition: Partition,
         item: Item,
         gone: Sequence[Extent],
         new: Sequence[Extent],
@@ -252,10 +137,8 @@ class SimLedger:
             if extent.end - 1 in item.extents:
                 item.remove(extent.end - 1)
             item.add(extent)
-        grave = grave_of(old or gone, new)
-        if grave is not None:
+        for grave in graves_of(old or gone, new):
             item.graves[grave.name] = grave
-        self._truth.swapped(partition, new)
 
     def announce(self, partition: Partition, grave: Grave) -> None:
         self.item(partition).graves.setdefault(grave.name, grave)
@@ -282,21 +165,9 @@ class SimLedger:
 
     # Producers, retention, watchers
 
-    def producer(self, partition: Partition, producer_id: int) -> Bound | None:
-        return self.item(partition).producers.get(producer_id)
-
     def producers(self, partition: Partition, _now_ms: int) -> dict[int, Bound]:
-        return dict(self.item(partition).producers)
-
-    def bind(
-        self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
-    ) -> bool:
-        producers = self.item(partition).producers
-        bound, new = producers.get(producer_id), Bound(after + 1, state)
-        if (bound.version if bound else 0) == after:
-            producers[producer_id] = new
-            return True
-        return bound == new
+        item = self.item(partition)
+        return {**item.producers, **{one: there.bound for one, there in item.in_head.items()}}
 
     def advance_start(self, partition: Partition, offset: int) -> Head:
         item = self.item(partition)

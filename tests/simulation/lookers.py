@@ -1,15 +1,16 @@
-"""Those who look: readers that follow the log, fencers, and the last inspection."""
+"""Those who look: readers that follow the log, and the last inspection."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from samsa.log.core import Log
+from samsa.log.merge import Budget
 from samsa.log.read import OutOfRange, Plan
 from samsa.log.retain import Retention
 from samsa.log.stores import partition_prefix
-from samsa.log.tokens import Token
 from samsa.ports import Missing, Partition, Piece
+from samsa.ports.windows import WINDOWS
 
 from .client import LATER, Client
 from .process import Process
@@ -61,7 +62,7 @@ class Reader(Client):
     def _too_slow(self, started: float, keys: set[str]) -> bool:
         """The log has moved on, and the grace time for what was planned is over."""
         start = self.world.truth.shadows[self._partition].log_start
-        named = {extent.key for extent in self.world.ledger.item(self._partition).valid()}
+        named = {"", *self.world.keys(self._partition)}
         return (self.offset < start or not keys <= named) and self._grace_is_over(started)
 
     def _grace_is_over(self, started: float) -> bool:
@@ -88,38 +89,14 @@ class Reader(Client):
         self.world.require(over, f"{self.name} misses objects at {self.offset}")
 
 
-class Fencer(Client):
-    """Reads heads: after that nothing is open that was stale before."""
-
-    async def run(self) -> None:
-        while not self.world.finished:
-            await self.think(0.8)
-            process = await self.world.pick()
-            await self.look(process, self.world.rng.choice(self.world.partitions))
-
-    async def look(self, process: Process, partition: Partition) -> None:
-        limit = process.now_ms() - self.world.setting.fence_after_ms
-        before = self.world.ledger.item(partition).head().inflight
-        try:
-            head = await self.answer(process, self.world.spawn(process.log.head(partition)))
-        except LATER:
-            return
-        for token, base in before.items():
-            self.world.require(
-                Token.parse(token).opened_at > limit or head.inflight.get(token) != base,
-                f"the slot at {base} is stale and still open after a look",
-            )
-
-
 class Inspector(Reader):
-    """When all is over: every slot closed, every byte readable, all that was promised there."""
+    """When all is over: every byte readable, all that was promised there, nothing in the tail."""
 
     async def run(self) -> None:
         process = await self.world.pick()
         head = await process.log.head(self._partition)
-        self.world.require(not head.inflight, f"slots stay open: {head.inflight}")
         self.offset = head.log_start
-        while self.offset < head.visible_end:
+        while self.offset < head.next_offset:
             await self._next(process)
         complete = self.world.truth.complete
         self.world.judged(lambda: complete(self._partition, self.offset))
@@ -128,15 +105,23 @@ class Inspector(Reader):
     async def _tidy(self, process: Process) -> None:
         """In the end nothing is left that no reader comes to."""
         limits = self.world.setting.limits
+        await process.log._stores.journal.settle(self._partition)
+        tail = self.world.ledger.item(self._partition).tail
+        self.world.require(not tail, f"entries stay in the tail: {sorted(tail)}")
         for _ in range(TIDYINGS):
             await process.log.retainer.retain(self._partition, Retention())
+            await process.log.merger.merge(self._partition, Budget(10**9, 10**6))
             await process.log.sweeper.find_orphans(self._partition)
-            longest = limits.sweep_grace_ms + limits.building_ms + self.world.setting.skew_ms
+            await process.log.janitor.windows.sweep()
+            longest = limits.sweep_grace_ms + limits.building_ms + limits.leave_window_ms
+            longest += self.world.setting.skew_ms
             await asyncio.sleep(longest / 1000)
-        named = {e.key for e in self.world.ledger.item(self._partition).valid()}
+        named = self.world.keys(self._partition)
         prefix = partition_prefix(self._partition)
         left = [k for k in self.world.objects.held if k.startswith(prefix) and k not in named]
         self.world.require(not left, f"nothing leads to {left}")
+        shared = [key for key in named if key.startswith(WINDOWS)]
+        self.world.require(not shared, f"{shared} are kept for one partition")
 
     async def _next(self, process: Process) -> None:
         """Without any excuse: the sky is clear and everyone else has gone home."""

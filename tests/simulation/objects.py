@@ -1,33 +1,38 @@
-"""The object store of a simulation: write-once keys in memory."""
+"""The object store of a simulation: write-once keys in memory; and packs, which are files."""
 
 from collections import defaultdict
 from collections.abc import Generator, Sequence
 
 from samsa.ports import Missing
 
+from .packs import PackFolder
 from .truth import Truth
 
 
 class SimObjects:
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, truth: Truth, packs: PackFolder) -> None:
         self.calls: dict[str, int] = defaultdict(int)
         self.held: dict[str, bytes] = {}
         self._truth = truth
+        self._packs = packs
 
     def put_if_absent(self, key: str, data: bytes) -> bool:
         if key in self.held:
             return False
         self.held[key] = data
-        self._truth.put(key, data)
         return True
 
     def put_stream(self, key: str, data: bytes) -> None:
         self.held[key] = data
 
+    def read(self, key: str) -> bytes | None:
+        return self._packs.read(key) if key.startswith("pack/") else self.held.get(key)
+
     def get(self, key: str, start: int = 0, length: int | None = None) -> memoryview:
-        if key not in self.held:
+        data = self.read(key)
+        if data is None:
             raise Missing(key)
-        return memoryview(self.held[key])[start : None if length is None else start + length]
+        return memoryview(data)[start : None if length is None else start + length]
 
     piece = get
 

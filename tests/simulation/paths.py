@@ -7,26 +7,36 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from samsa.log.admit import Outcome, Refusal
+from samsa.aws.journal import HeadJournal
+from samsa.log.admit import Refusal
 from samsa.log.core import Log
-from samsa.ports import Unavailable
+from samsa.ports import Extent, Unavailable
+from samsa.ports.windows import WINDOWS
 
 EVERY_PATH = (
-    "a slot was fenced with filler",
-    "a fence found data",
-    "412: ours",
-    "412: fenced",
-    "token gone: stored",
-    "token gone: aged out",
-    "a bind lost its race",
-    "duplicate: stored",
-    "duplicate: still open",
-    "duplicate: bound again",
-    "duplicate: after another in its fenced slot",
-    "duplicate: aged out",
+    "an append was kept in the head",
+    "an append was put into an object",
+    "an append was put into a window",
+    "a window was swept",
+    "a window was left",
+    "an offset was guessed wrong",
+    "two appends shared a commit",
+    "a claim was lost",
+    "no answer: found in the head or in the index",
+    "no answer: found in the index",
+    "no answer: sent again",
+    "no answer: nobody can tell any more",
+    "a late update arrived",
+    "a late update was refused",
+    "a sweep came between put and commit",
+    "a commit took entries out",
+    "entries were taken out by themselves",
+    "a commit waited for room",
+    "a producer was evicted",
+    "a producer came back to the head",
+    "a duplicate was answered",
     "the batch before is not stored",
-    "an unindexed slot was repaired",
-    "objects were swept",
+    "packs were swept",
     "a merge by copying",
     "a merge without a copy",
     "a merge came second",
@@ -34,21 +44,18 @@ EVERY_PATH = (
     "what a merge left over was swept",
     "orphans were found",
     "records were deleted",
-    "the log starts inside a slot",
+    "the log starts inside an entry",
     "a reader found its offset gone",
     "a reader found its objects gone",
     "a producer took a new epoch",
-    "two appends shared a slot",
-    "an append was stored at once",
-    "an append came second",
 )
+
+Names = Callable[[Any, tuple[Any, ...]], str | None]
+"""Of the path that a result, or an error, shows; and what was asked."""
 
 
 def watch_paths(log: Log, paths: "Counter[str]") -> None:
-    appender, fencer, reader = log._appender, log.fencer, log.reader
-    producers = appender._producers
-
-    def after(owner: Any, name: str, name_of: Callable[[Any], str | None]) -> None:
+    def after(owner: Any, name: str, *names: Names) -> None:
         method = getattr(owner, name)
 
         async def watched(*args: Any) -> Any:
@@ -56,93 +63,119 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
                 result = await method(*args)
             except Unavailable as error:
                 result = error
-            label = name_of(result)
-            if label:
-                paths[label] += 1
+            for path in filter(None, (name_of(result, args) for name_of in names)):
+                paths[path] += 1
             if isinstance(result, Unavailable):
                 raise result
             return result
 
         setattr(owner, name, watched)
 
-    after(fencer, "_fill", _fenced)
-    after(appender, "_is_ours", _refused_put)
-    after(appender, "_ask", _asked)
-    after(appender, "append", _shared)
-    after(producers, "_duplicate", _duplicate)
-    after(producers, "_may_follow", _follows)
-    after(producers, "_bind", lambda bound: None if bound else "a bind lost its race")
-    if appender._at_once is not None:
-        after(appender._at_once, "append", _at_once)
-    after(reader, "_repair", _always("an unindexed slot was repaired"))
-    after(log.sweeper, "_below", _always("objects were swept"))
-    after(log.sweeper, "_delete", _always("what a merge left over was swept"))
-    after(log.sweeper, "find_orphans", lambda n: "orphans were found" if _counts(n) else None)
+    ledger, journal = log._stores.ledger, log._stores.journal
+    after(log._appender, "append", _shared, _duplicate, _too_early)
+    after(journal, "commit", lambda r, _: "a claim was lost" if _is(r) and r.lost else None)
+    if isinstance(journal, HeadJournal):
+        after(ledger, "update_head", _where, _guessed_wrong, _took_out, _came_back)
+        after(ledger, "take_out", _told("entries were taken out by themselves"))
+        after(ledger, "evict", _told("a producer was evicted"))
+        _watch_room(journal._tidier, paths)
+    else:
+        after(ledger, "commit", _guessed)
+    after(journal, "sweep", _told("packs were swept"))
+    after(log.sweeper, "_delete", _told("what a merge left over was swept"))
+    after(log.sweeper, "find_orphans", _counts("orphans were found"))
+    after(log.janitor.windows, "sweep", _counts("a window was swept"))
+    after(log.merger, "copy", _left_window)
     after(log.merger, "join", _merged("a merge without a copy"))
     after(log.merger, "copy", _merged("a merge by copying"))
-    went_on = "a round went on where one left off"
-    after(log.compactor.progress, "at", lambda n: went_on if _counts(n) else None)
-    after(log._stores.ledger, "condemn", lambda done: "a grave was stamped" if done else None)
+    after(log.compactor.progress, "at", _counts("a round went on where one left off"))
+    after(ledger, "condemn", lambda done, _: "a grave was stamped" if done is True else None)
 
 
-def _counts(number: Any) -> bool:
-    return isinstance(number, int) and number > 0
+def _watch_room(tidier: Any, paths: "Counter[str]") -> None:
+    make_room = tidier.make_room
+
+    async def waits(partition: Any, known: Any) -> None:
+        before = known.unsettled()
+        await make_room(partition, known)
+        paths["a commit waited for room"] += known.unsettled() != before
+
+    tidier.make_room = waits
 
 
-def _merged(label: str) -> Callable[[Any], str | None]:
-    def name_of(new: Any) -> str | None:
+def _is(result: Any) -> bool:
+    return not isinstance(result, Exception)
+
+
+def _told(path: str) -> Names:
+    return lambda result, _: path if _is(result) else None
+
+
+def _counts(path: str) -> Names:
+    return lambda number, _: path if isinstance(number, int) and number > 0 else None
+
+
+def _merged(path: str) -> Names:
+    def name_of(new: Any, _: Any) -> str | None:
         if isinstance(new, Exception):
             return None
-        return "a merge came second" if new is None else label
+        return "a merge came second" if new is None else path
 
     return name_of
 
 
-def _always(label: str) -> Callable[[Any], str | None]:
-    return lambda result: None if isinstance(result, Exception) else label
+def _left_window(new: Any, args: tuple[Any, ...]) -> str | None:
+    alone = isinstance(new, Extent) and len(args[1]) == 1
+    return "a window was left" if alone else None
 
 
-def _fenced(extent: Any) -> str | None:
-    if extent is None or isinstance(extent, Exception):
+def _done(result: Any) -> bool:
+    """Of an update of a head."""
+    return _is(result) and result[1]
+
+
+def _where(result: Any, args: tuple[Any, ...]) -> str | None:
+    if not _done(result):
         return None
-    return "a fence found data" if extent.records else "a slot was fenced with filler"
+    key = args[1].entry.key
+    if key.startswith(WINDOWS):
+        return "an append was put into a window"
+    return f"an append was {'put into an object' if key else 'kept in the head'}"
 
 
-def _refused_put(ours: Any) -> str | None:
-    if isinstance(ours, Exception):
-        return None
-    return "412: ours" if ours else "412: fenced"
+def _guessed_wrong(result: Any, args: tuple[Any, ...]) -> str | None:
+    entry = args[1].entry
+    wrong = _done(result) and result[0].head.next_offset != entry.end
+    return "an offset was guessed wrong" if wrong else None
 
 
-def _asked(answer: Any) -> str:
-    if isinstance(answer, Exception):
-        return "token gone: aged out" if "aged out" in str(answer) else "token gone: unavailable"
-    return "token gone: fenced" if answer is None else "token gone: stored"
+def _took_out(result: Any, args: tuple[Any, ...]) -> str | None:
+    return "a commit took entries out" if _done(result) and args[1].settled else None
 
 
-def _shared(outcomes: Any) -> str | None:
+def _came_back(result: Any, args: tuple[Any, ...]) -> str | None:
+    back = [one for one in args[1].claims if one.evictions is not None and one.claim.after]
+    return "a producer came back to the head" if _done(result) and back else None
+
+
+def _guessed(result: Any, args: tuple[Any, ...]) -> str | None:
+    wrong = _is(result) and result.base is not None and result.base != args[1].base
+    return "an offset was guessed wrong" if wrong else None
+
+
+def _shared(outcomes: Any, _: Any) -> str | None:
     stored = isinstance(outcomes, list) and [o for o in outcomes if o.refusal is None]
-    return "two appends shared a slot" if stored and len(stored) > 1 else None
+    return "two appends shared a commit" if stored and len(stored) > 1 else None
 
 
-def _at_once(again: Any) -> str | None:
-    if isinstance(again, Exception):
-        return None
-    return "an append came second" if again else "an append was stored at once"
+def _duplicate(outcomes: Any, _: Any) -> str | None:
+    """Only those are answered without the log's start."""
+    again = isinstance(outcomes, list) and any(
+        o.refusal is None and o.log_start < 0 for o in outcomes
+    )
+    return "a duplicate was answered" if again else None
 
 
-_REFUSED = {
-    Refusal.TRY_AGAIN: "duplicate: still open",
-    Refusal.UNKNOWN_PRODUCER: "duplicate: aged out",
-    Refusal.OUT_OF_ORDER: "duplicate: after another in its fenced slot",
-}
-
-
-def _duplicate(answer: Any) -> str | None:
-    if isinstance(answer, Outcome):
-        return _REFUSED[answer.refusal] if answer.refusal else "duplicate: stored"
-    return "duplicate: bound again" if answer is None else None
-
-
-def _follows(refusal: Any) -> str | None:
-    return "the batch before is not stored" if refusal is Refusal.OUT_OF_ORDER else None
+def _too_early(outcomes: Any, _: Any) -> str | None:
+    early = isinstance(outcomes, list) and any(o.refusal is Refusal.TRY_AGAIN for o in outcomes)
+    return "the batch before is not stored" if early else None

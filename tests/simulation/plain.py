@@ -79,7 +79,7 @@ class GroupedWriter(PlainWriter):
 
 
 class SingleWriter(PlainWriter):
-    """One slot per request, as in a function that lives no longer than it."""
+    """One commit per request, as in a function that lives no longer than it."""
 
     async def send(
         self, process: Process, partition: Partition, batches: Sequence[Batch]

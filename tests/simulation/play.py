@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from .bounds import patched
 from .events import Event, story
 from .loop import Stuck, VirtualLoop
 from .process import LONGEST_SLEEP
@@ -33,7 +34,7 @@ def run(seed: int, rules: Rules = SOUND) -> Finished:
     """Play the schedule of a seed. The same seed gives the same events, in the same order."""
     loop = VirtualLoop()
     world = World(seed, loop, rules)
-    with _alarmed(world), _uncollected():
+    with _alarmed(world), _uncollected(), patched(world):
         try:
             loop.run_until_complete(_until_it_ends(world))
         except (Stuck, Violation) as error:
@@ -42,6 +43,7 @@ def run(seed: int, rules: Rules = SOUND) -> Finished:
             raise loop.mishap or RuntimeError from None
         finally:
             loop.bury()
+            world.packs.remove()
     return Finished(seed, world.events, world.paths, world.violation)
 
 
@@ -60,7 +62,7 @@ async def _play(world: World) -> None:
     world.weather.calm = True
     await _within(world, writers, "a writer hangs")
     world.finished = True
-    await _within(world, others, "a reader, a fencer or a janitor hangs")
+    await _within(world, others, "a reader or a janitor hangs")
     await _rest(world)
     inspections = [world.spawn(inspector.run()) for inspector in cast.inspectors]
     await _within(world, inspections, "the log cannot be read")
@@ -68,8 +70,8 @@ async def _play(world: World) -> None:
 
 
 async def _rest(world: World) -> None:
-    """Until the last sleeper is awake and done, and whatever it left open is stale."""
-    longest = LONGEST_SLEEP * world.setting.fence_after_ms / 1000
+    """Until the last sleeper is awake and done."""
+    longest = LONGEST_SLEEP * world.setting.long_ms / 1000
     await asyncio.sleep(longest)
     drains = [world.spawn(process.log.drain()) for process in world.processes]
     await _within(world, drains, "a process does not come to rest")
@@ -98,7 +100,7 @@ class Alarm(logging.Handler):
 
 @contextmanager
 def _alarmed(world: World) -> Iterator[None]:
-    log, alarm = logging.getLogger("samsa.log"), Alarm(world)
+    log, alarm = logging.getLogger("samsa"), Alarm(world)
     log.addHandler(alarm)
     try:
         yield

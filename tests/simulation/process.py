@@ -6,28 +6,32 @@ that a crash does not: its calls just never come back.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from inspect import isgenerator
 from typing import TYPE_CHECKING, Any
 
+from samsa.aws.journal import HeadJournal
+from samsa.local.database import Busy
+from samsa.local.object_journal import ObjectJournal
 from samsa.log.cache import TailCache
 from samsa.log.core import Log
 from samsa.log.stores import Stores
-from samsa.ports import Appended, Buffer, Claim, Extent, Journaled, Partition, Tail, Unavailable
+from samsa.ports import Appended, Journal, NotDone, Objects, Partition, Unavailable
 
+from .doors import LedgerDoor, ObjectsDoor
+from .near import NearDoor, SimSqliteJournal
+from .setting import Kind
 from .weather import Fault
 
 if TYPE_CHECKING:
     from .world import World
 
-SEVERAL_STEPS = {"confirm", "delete", "replace_extents"}
-HEADS = {"head", "reserve", "confirm", "advance_start", "watch"}
-INDEX = {"extents", "extent_before"}
+SEVERAL_STEPS = {"delete", "replace_extents"}
 STEP_S = 0.004
 LONGEST_SLEEP = 8
-"""In times of fence_after."""
+"""In times of what is long."""
 CACHED_BYTES = 2_000
 
 
@@ -39,20 +43,32 @@ class Process:
         self.alive = True
         self.died: asyncio.Future[None] = world.loop.create_future()
         self._pace = STEP_S * rng.choice((1, 1, 1, 4, 15))
-        self._skew_ms = rng.choice((0, 0, world.setting.fence_after_ms, -300))
+        self._skew_ms = rng.choice((0, 0, world.setting.long_ms, -300))
+        far = world.setting.far
+        caches = far and rng.random() < 0.3
         objects = ObjectsDoor(self, world.objects)
-        caches = rng.random() < 0.3 and not world.setting.journal  # which is for near stores
-        at_once = world.setting.journal and rng.random() < 0.8
+        objects.far = world.setting.kind is not Kind.PACKS
+        ledger = LedgerDoor(self, world.ledger) if far else NearDoor(self, world.ledger)
         stores = Stores(
-            ledger=LedgerDoor(self, world.ledger),
+            ledger=ledger,
             objects=TailCache(objects, CACHED_BYTES) if caches else objects,
             clock=self,
             wakeups=Silence(),
             nonce=world.nonce,
-            limits=replace(world.setting.limits, slot_appends=rng.choice((1, 2, 100))),
-            journal=JournalDoor(self, world.journal) if at_once else None,
+            limits=replace(world.setting.limits, commit_appends=rng.choice((1, 2, 100))),
+            journal=self._journal(ledger, objects),
         )
         self.log = Log(stores)
+
+    def _journal(self, ledger: Any, objects: Objects) -> Journal:
+        world = self.world
+        if world.setting.kind is Kind.HEADS:
+            has_window = world.setting.limits.window_ms > 0
+            beside = world.rng.random() < 0.3
+            return HeadJournal(ledger, objects, world.nonce, self, has_window, beside)
+        if world.setting.kind is Kind.OBJECTS:
+            return ObjectJournal(ledger, objects, world.nonce)
+        return SimSqliteJournal(ledger, world.packs.path, self.name, world.truth)
 
     def now_ms(self) -> int:
         """Clocks differ: time may only decide when something is looked at."""
@@ -62,14 +78,20 @@ class Process:
         self.world.note(self.name, "crashes")
         self.alive = False
         self.died.set_result(None)
+        if isinstance(self.log._stores.journal, SimSqliteJournal):
+            self.log._stores.journal.crash()
         self.world.replace(self)
 
     async def call(self, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         world = self.world
         await self._pause(name)
         fault = world.weather.fault(world.rng, name, name in SEVERAL_STEPS)
+        if fault is Fault.LATE and world.setting.kind is Kind.PACKS and name == "commit":
+            fault = Fault.REFUSED  # a call of SQLite that has failed does nothing later
         if fault is Fault.REFUSED or fault is Fault.LATE:
             world.note(self.name, name, args, fault)
+            if fault is Fault.REFUSED and world.rng.random() < 0.5:
+                raise (NotDone if world.setting.far else Busy)(fault.value)
             if fault is Fault.LATE:
                 world.later(self.name, name, method, args)
             raise Unavailable(fault.value)
@@ -102,7 +124,7 @@ class Process:
     def _delay(self, name: str) -> float:
         world = self.world
         if world.weather.sleeps(world.rng, name):
-            return world.setting.fence_after_ms / 1000 * world.rng.uniform(0.5, LONGEST_SLEEP)
+            return world.setting.long_ms / 1000 * world.rng.uniform(0.5, LONGEST_SLEEP)
         return world.rng.random() * self._pace
 
     def _go_on(self, turn: "asyncio.Future[None]") -> None:
@@ -110,87 +132,6 @@ class Process:
             self.world.graves.append(turn)
         elif not turn.done():  # a merge that fails calls off what it fetches ahead
             turn.set_result(None)
-
-
-class Door:
-    """A store as one process reaches it: the same methods, each an interrupted call."""
-
-    def __init__(self, process: Process, store: Any) -> None:
-        self._process = process
-        self._store = store
-        self.calls = store.calls
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._store, name)
-        process = self._process
-
-        async def call(*args: Any) -> Any:
-            return await process.call(name, method, args)
-
-        setattr(self, name, call)
-        return call
-
-
-class LedgerDoor(Door):
-    """Remembers up to where the last head said that all is settled, as on DynamoDB: what is read
-    from the index is judged by that, and not by what is true meanwhile."""
-
-    def __init__(self, process: Process, store: Any) -> None:
-        super().__init__(process, store)
-        self._settled_to: dict[Partition, int] = {}
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._store, name)
-        process = self._process
-
-        def effect(partition: Partition, *args: Any) -> Any:
-            if name in HEADS:
-                self._settled_to[partition] = self._store.item(partition).settled_to
-            if name in INDEX:
-                return method(partition, *args, self._settled_to.get(partition, 0))
-            return method(partition, *args)
-
-        async def call(*args: Any) -> Any:
-            return await process.call(name, effect, args)
-
-        setattr(self, name, call)
-        return call
-
-
-class ObjectsDoor(Door):
-    far = True
-
-    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
-        data = b"".join([bytes(part) async for part in parts])
-        await self._process.call("put_stream", self._store.put_stream, (key, data))
-
-    async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
-        method = self._store.put_if_absent
-        done: bool = await self._process.call("put_if_absent", method, (key, b"".join(parts)))
-        return done
-
-    async def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
-        for key in await self._process.call("list", self._store.keys, (prefix, below)):
-            yield key
-
-
-class JournalDoor(Door):
-    async def append(
-        self,
-        partition: Partition,
-        extent: Extent,
-        parts: Sequence[Buffer],
-        claims: Sequence[Claim],
-    ) -> Journaled:
-        stored = partition, extent, b"".join(parts), list(claims)
-        done: Journaled = await self._process.call("append", self._store.append, stored)
-        return done
-
-    def tail(self, partition: Partition, offset: int) -> Tail | None:
-        """Of one's own memory: nothing can go wrong, but one need not know."""
-        knows = self._process.world.rng.random() < 0.5
-        found: Tail | None = self._store.tail(partition, offset) if knows else None
-        return found
 
 
 class Silence:

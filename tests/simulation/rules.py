@@ -1,6 +1,6 @@
 """The rules that a schedule is played by: the log's own, or those with one of them taken out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samsa.log.core import Log
@@ -35,6 +35,8 @@ class Rules(NamedTuple):
     truth: type[Truth] = Truth
     cast: Callable[["World"], Cast] = actors
     batch_of: Callable[..., bytes] = batch_of
+    patches: Mapping[str, Any] = {}
+    """What stands at these places of the code instead, by dotted name."""
 
 
 SOUND = Rules()

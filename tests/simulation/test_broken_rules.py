@@ -3,17 +3,17 @@
 import pytest
 import simulation.broken_log
 import simulation.broken_merges
-import simulation.broken_stores  # noqa: F401 - these fill BROKEN
+import simulation.broken_stores
+import simulation.broken_windows  # noqa: F401 - these fill BROKEN
 from simulation.play import run
 from simulation.rules import BROKEN
 
 SCHEDULES = 2_000
 FIRST = {
-    "bind again what may still be written": 70,
-    "bind a batch again before the one that shared its fenced slot": 160,
-    "take an extent back that was merged": 40,
-    "close by the token alone, whatever slot it names now": 330,
-    "delete records from inside a slot that is not indexed": 280,
+    "look for an update that may still arrive": 105,
+    "write a segment that nobody announced": 190,
+    "list objects after counting the sweep": 90,
+    "look for orphans in the index before the head": 65,
 }
 """Where the search begins, if it takes a while from the first seed."""
 

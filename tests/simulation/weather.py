@@ -17,12 +17,13 @@ class Fault(Enum):
     TORN = "unavailable between two steps"
 
 
-PROTOCOL = ("reserve", "bind", "put_if_absent", "confirm")
+PROTOCOL = ("update_head", "head_state", "put_if_absent", "index", "commit")
 CALLS = (
     *PROTOCOL,
     *PROTOCOL,
-    *("head", "extents", "get", "piece", "producer", "index"),
-    *("advance_start", "drop_extents", "delete", "append"),
+    *("head", "extents", "get", "piece", "take_out", "count_sweep", "list"),
+    *("producer", "producer_item", "store_producer", "evict", "sweeps", "holds"),
+    *("advance_start", "drop_extents", "delete"),
     *("replace_extents", "announce", "put_stream", "condemn", "graves"),
 )
 

@@ -9,12 +9,13 @@ from random import Random
 from typing import Any, TypeVar
 from uuid import UUID
 
+from samsa.local.sqlite import SweepsMoved
 from samsa.ports import Missing, Partition, Unavailable
 from samsa.records import BatchHeader
 
 from .events import Event
-from .journal import SimJournal
 from .loop import VirtualLoop
+from .packs import PackFolder
 from .paths import watch_paths
 from .process import Process
 from .rules import SOUND, Rules
@@ -24,6 +25,8 @@ from .weather import Fault, Weather
 
 T = TypeVar("T")
 TOO_MANY_EVENTS = 60_000
+FAILURES = (Violation, Missing, SweepsMoved)
+"""Of a store, or of the judge."""
 
 
 @dataclass
@@ -45,14 +48,14 @@ class World:
         self.weather = Weather.of(self.rng)
         promised = 0 if self.setting.deleters else self.setting.retention.max_bytes
         self.truth = self.rules.truth(promised)
-        self.objects = self.rules.objects(self.truth)
-        self.ledger = self.rules.ledger(self.truth, self.setting.two_steps)
-        self.journal = SimJournal(self.truth, self.ledger, self.objects)
+        self.packs = PackFolder()
+        self.objects = self.rules.objects(self.truth, self.packs)
+        self.ledger = self.rules.ledger(self.truth, self.setting.far)
         self.partitions = [Partition(UUID(int=1), n) for n in range(self.setting.partitions)]
         for partition in self.partitions:
             self.ledger.make(partition)
-            index = self.ledger.item(partition).valid
-            self.truth.watch(partition, self.objects.held, index)
+            index = self.ledger.item(partition).readable
+            self.truth.watch(partition, self.objects.read, index)
         self.stopped: asyncio.Future[None] = self.loop.create_future()
         self._nonces = self._starts = 0
         self.processes = [self._start() for _ in range(self.setting.processes)]
@@ -78,8 +81,6 @@ class World:
     def _restart(self) -> None:
         process = self._start()
         self.note(process.name, "starts")
-        if self.setting.processes == 1:
-            self.spawn(process.log.close_orphans(self.partitions))
         self.processes.append(process)
 
     async def pick(self) -> Process:
@@ -87,6 +88,10 @@ class World:
         while not self.processes:  # noqa: ASYNC110 - as clients do
             await asyncio.sleep(0.1)
         return self.rng.choice(self.processes)
+
+    def keys(self, partition: Partition) -> set[str]:
+        """Of the objects that readers come to."""
+        return {extent.key for extent in self.ledger.item(partition).readable()}
 
     # Effects, each of which the truth judges at once
 
@@ -100,8 +105,8 @@ class World:
     ) -> Any:
         try:
             answer = self.judged(lambda: method(*args))
-        except (Violation, Missing) as error:
-            self.note(who, name, args, error)
+        except FAILURES as error:
+            self.note(who, name, args, repr(error))
             raise
         self.note(who, name, args, None if isgenerator(answer) else answer, fault)
         return answer
@@ -117,7 +122,7 @@ class World:
 
     def later(self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> None:
         """The caller was told that nothing is known; it happens all the same."""
-        delay = self.rng.choice((0.01, 0.2, self.setting.fence_after_ms / 250))
+        delay = self.rng.choice((0.01, 0.2, self.setting.long_ms / 250))
         self.loop.call_later(self.rng.random() * delay, self._late, who, name, method, args)
 
     def _late(self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -125,7 +130,10 @@ class World:
             answer = self.effect(f"{who} late", name, method, args)
             while isgenerator(answer) and not self.step(f"{who} late", name, answer)[0]:
                 pass
-        except (Violation, Missing):
+            if name == "update_head":
+                (_, done), _ = answer
+                self.paths["a late update " + ("arrived" if done else "was refused")] += 1
+        except FAILURES:
             pass
 
     # Telling

@@ -1,15 +1,17 @@
 """A consumer that waits costs nothing, and is woken at once."""
 
+import contextlib
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from server.peer import Peer
-from server.talk import FETCH, create, describe, fetch_row, read, records_in, values, write
+from server.talk import FETCH, batch, create, describe, fetch_row, read, records_in, values, write
 from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
-from samsa.envelope import Parked
+from samsa.envelope import News, Parked, Wake
 from samsa.shim.settings import Times
 from samsa.wire.apis import ApiKey
 
@@ -100,6 +102,28 @@ def test_after_a_wake_the_next_wait_is_a_quiet_one(reader, writer, gateway):
 
 
 def test_a_wake_that_overtakes_the_parking_is_not_lost(reader, writer, gateway):
+    gateway.reply_delay_s = 0.4
+    reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))
+    time.sleep(0.2)
+    write(writer, TOPIC, b"news")
+    assert hears_the_news(reader) < 5
+
+
+def test_a_wake_that_overtakes_the_parking_is_not_lost_to_an_older_answer(reader, writer, gateway):
+    """Which is kept for another fetch of the same partition, and takes what the wake brought."""
+    data, pushed = batch(b"news"), []
+
+    async def with_news(waiter: Any, names: tuple[str, ...], caller: Any) -> None:
+        with contextlib.ExitStack() as ending:
+            ending.callback(waiter.__exit__, None, None, None)
+            if await waiter.wait(60_000) and not pushed:  # once, though two fetches watch for it
+                pushed.append(names)
+                topic_id = names[0].partition("/")[0].replace("-", "")
+                told = News(names[0], TOPIC, topic_id, 0, 0, 1, 0, len(data))
+                await caller.push(Wake(names, (told,), data))
+
+    gateway.function.wake = with_news
+    read(reader, TOPIC, 0, wait_ms=50)
     gateway.reply_delay_s = 0.4
     reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))
     time.sleep(0.2)

@@ -132,6 +132,18 @@ def test_an_upload_that_failed_ahead_of_its_turn_is_made_again(pipelining, gatew
     assert said(gateway).count(Reference) == 2
 
 
+def test_offsets_that_their_writer_guessed_too_low_are_right_when_they_arrive(connect, gateway):
+    peer = connect(times=QUICK, limits=Limits(piece_bytes=7_001))
+    create(peer, TOPIC)
+    gateway.function.lists_everything = True
+    gateway.function.guessed_low_by = 70_000
+    for number in range(9):
+        write(peer, TOPIC, *[b"%d" % number * 3_000] * (number + 1))
+    found = everything(peer, TOPIC)
+    assert [record.offset for record in found] == list(range(45))
+    assert values(found) == [b"%d" % n * 3_000 for n in range(9) for _ in range(n + 1)]
+
+
 def numbered(peer, sequence: int, **more: int) -> bytes:
     data = batch(b"%d" % sequence, producer_epoch=0, base_sequence=sequence, **more)
     return peer.frame(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, data))

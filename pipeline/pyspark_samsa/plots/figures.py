@@ -132,8 +132,8 @@ def _backlog(bronze: DataFrame, log: Mapping[str, str], topic: str) -> list[Back
 async def _ends(log: Mapping[str, str], topic: str) -> dict[int, tuple[int, int]]:
     async with opened(log["ledger"], log["objects"]) as access:
         partitions = await subscribed(access.ledger, Names((topic,)))
-        logs = await look_at(access, partitions)
-    return {number: (log.start, log.end) for (_, number), log in logs.items()}
+        heads = await look_at(access, partitions)
+    return {number: (head.log_start, head.next_offset) for (_, number), head in heads.items()}
 
 
 def _reasons(spark: SparkSession, log: Mapping[str, str], topic: str) -> dict[str, int]:

@@ -33,10 +33,10 @@ Producers: TypeAlias = dict[str, Producer]
 """By the name of a partition."""
 
 
-def new_producer(turn: Turn, partition: Partition, written: int) -> Producer:
-    """Who writes to a partition from here on, after so many records of the turn. Two that come to
-    it independently get the same one."""
-    name = f"{turn.writer}\0{turn.number}\0{partition}\0{written}"
+def new_producer(turn: Turn, partition: Partition) -> Producer:
+    """Who writes to a partition from this turn on. Two that come to it independently get the same
+    one."""
+    name = f"{turn.writer}\0{turn.number}\0{partition}"
     digest = blake2b(name.encode(), digest_size=8).digest()
     return Producer(OURS | int.from_bytes(digest, "big") % OURS, 0)
 

@@ -17,7 +17,7 @@ from .rows import Row
 from .staged import Piece
 
 OBJECT_BYTES = 8 * 1024 * 1024
-"""What is staged at a time: as much as the log takes in one slot."""
+"""What is staged at a time: as much as the log takes in one commit."""
 BATCH_BYTES = 1024 * 1024
 
 Put = Callable[[int, list[Buffer]], Awaitable[str]]

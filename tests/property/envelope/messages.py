@@ -28,7 +28,9 @@ FRAMES = st.binary(max_size=300)
 # Group ids are any text, line breaks and halves of surrogate pairs included.
 WORDS = st.text(st.characters(), max_size=20)
 NAMES = st.lists(WORDS, max_size=4).map(tuple)
-PIECES = st.binary(max_size=40) | st.builds(Range, st.sampled_from(["u", "v", "w"]), SEQ, SEQ)
+SHIFTS = st.just(0) | st.integers(1 - 2**63, 2**63 - 1)
+RANGES = st.builds(Range, st.sampled_from(["u", "v", "w"]), SEQ, SEQ, SHIFTS)
+PIECES = st.binary(max_size=40) | RANGES
 HEADERS = st.dictionaries(WORDS, WORDS, max_size=3).map(lambda found: tuple(found.items()))
 
 NEWS = st.tuples(st.tuples(WORDS, WORDS, WORDS, SEQ, SEQ, SEQ, SEQ), st.binary(max_size=40))

@@ -50,6 +50,9 @@ WRITTEN = {
     '1 gather 19 {"urls":["u","v"],"pieces":["AA==",[0,4,9],[1,0,1],[0,20,1]]}': Gather(
         19, (b"\0", Range("u", 4, 9), Range("v", 0, 1), Range("u", 20, 1))
     ),
+    '1 gather 19 {"urls":["u"],"pieces":["AA==",[0,4,9,7],[0,13,2]]}': Gather(
+        19, (b"\0", Range("u", 4, 9, 7), Range("u", 13, 2))
+    ),
     "1 ping 0": Ping(),
     '1 error 17 {"code":"retry","text":"busy"}': Error(17, ErrorCode.RETRY, "busy"),
 }
@@ -97,6 +100,9 @@ def test_members_that_are_not_known_are_ignored():
         '1 gather 1 {"urls":["u"],"pieces":[[1,0,1]]}',
         '1 gather 1 {"urls":["u"],"pieces":[[0,-1,1]]}',
         '1 gather 1 {"urls":["u"],"pieces":[[0,1]]}',
+        '1 gather 1 {"urls":["u"],"pieces":[[0,1,1,1.5]]}',
+        '1 gather 1 {"urls":["u"],"pieces":[[0,1,1,9223372036854775808]]}',
+        '1 gather 1 {"urls":["u"],"pieces":[[0,1,1,1,1]]}',
         '1 error 1 {"code":"perhaps"}',
         '{"message": 1}',
         "{",

@@ -10,6 +10,7 @@ from samsa.groups import Beaten, GroupError, Heartbeat, Join, Joined, Settings
 from samsa.handlers.coordinator import Coordinator
 from samsa.handlers.known_topics import KnownTopics
 from samsa.local.memory import MemoryObjects
+from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.local.wakeups import LocalWakeups
@@ -17,6 +18,10 @@ from samsa.log.stores import Limits, Stores
 
 GROUP, SESSION_MS = "family", 10_000
 numbers = count()
+
+
+def nonce() -> str:
+    return f"n{next(numbers)}"
 
 
 class Clock:
@@ -42,12 +47,14 @@ class Site:
         **changes: Any,
     ) -> Coordinator:
         self.opened.append(kind(self.path, alone=alone))
+        objects = MemoryObjects()
         stores = Stores(
             self.ledger,
-            MemoryObjects(),
+            objects,
+            ObjectJournal(self.ledger, objects, nonce),
             self.clock,
             LocalWakeups(f"127.0.0.1|{next(numbers)}"),
-            lambda: f"n{next(numbers)}",
+            nonce,
             Limits(backoff_ms=1),
         )
         settings = Settings(**{"initial_rebalance_delay_ms": 0, **changes})

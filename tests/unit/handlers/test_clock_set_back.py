@@ -13,7 +13,6 @@ from samsa.groups import TopicInfo
 from samsa.handlers.known_topics import KnownTopics
 from samsa.local.folder import FolderObjects
 from samsa.local.sqlite import SqliteLedger
-from samsa.log.stores import Limits
 from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 
@@ -63,15 +62,6 @@ async def test_a_watch_is_entered_again():
     given.clock.now -= HOUR
     await given.log.watches.ensure(PARTITION)
     assert given.ledger.calls["watch"] == 2
-
-
-async def test_a_slot_whose_writer_has_gone_is_closed():
-    given = await a_log()
-    head = await given.ledger.reserve(PARTITION, f"1.{2 * HOUR}.n", 1)
-    given.clock.now = HOUR
-    assert given.log.fencer.stale(head)
-    given.clock.now = 2 * HOUR - Limits().fence_after_ms + 1
-    assert not given.log.fencer.stale(head)
 
 
 async def test_a_fetch_waits_no_longer_than_it_asked(tmp_path: Path):

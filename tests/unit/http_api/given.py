@@ -17,6 +17,7 @@ from samsa.handlers.broker import Broker, Rules
 from samsa.http_api.app import application
 from samsa.http_api.asking import Kafka
 from samsa.local.memory import MemoryObjects
+from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.local.wakeups import LocalWakeups
@@ -45,12 +46,17 @@ class Site:
         self.objects = MemoryObjects()
         self.groups = SqliteGroups(path)
         numbers = count()
+
+        def nonce() -> str:
+            return f"n{next(numbers)}"
+
         self.stores = Stores(
             self.ledger,
             self.objects,
+            ObjectJournal(self.ledger, self.objects, nonce),
             self.clock,
             LocalWakeups("127.0.0.1|1"),
-            lambda: f"n{next(numbers)}",
+            nonce,
             Limits(backoff_ms=1),
         )
         told = Rules(groups=Settings(initial_rebalance_delay_ms=0), **rules)

@@ -11,6 +11,8 @@ from uuid import UUID
 
 import pytest
 
+from samsa.local import ledger_journal
+from samsa.local.database import Busy
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
 from samsa.local.sqlite import SqliteLedger
@@ -47,7 +49,8 @@ class Stores:
 
 
 @pytest.fixture
-async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
+async def stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stores]:
+    monkeypatch.setattr(ledger_journal, "BUSY_TRIES", 2)
     stores = Stores(tmp_path)
     await stores.ledger.create_topic(TOPIC)
     yield stores
@@ -55,11 +58,11 @@ async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
 
 
 CALLS: dict[str, Callable[[Stores], Awaitable[object]]] = {
-    "reserve": lambda s: s.ledger.reserve(PARTITION, "1.0.token", 1),
+    "advance_start": lambda s: s.ledger.advance_start(PARTITION, 0),
     "watch": lambda s: s.ledger.watch(PARTITION, "w", 99),
     "create_topic": lambda s: s.ledger.create_topic(Topic("b", UUID(int=2), 1, 0)),
     "next_producer_ids": lambda s: s.ledger.next_producer_ids(1),
-    "append": lambda s: s.journal.append(PARTITION, EXTENT, [b"x"], ()),
+    "append": lambda s: s.journal.commit(PARTITION, EXTENT, [b"x"], ()),
     "commit": lambda s: s.groups.commit("g", -1, {("letters", 0): Committed(1, -1, "", 0, 0)}),
     "delete_group": lambda s: s.groups.delete_group("g", 0),
 }
@@ -76,18 +79,29 @@ async def test_the_event_loop_turns_while_another_process_writes(name: str, stor
         await call
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "append"])
+@pytest.mark.parametrize("name", CALLS)
 async def test_a_process_that_writes_for_ever_is_not_waited_for(name: str, stores: Stores):
     with stores.busy(), pytest.raises(Unavailable, match="another process is writing"):
         await CALLS[name](stores)
 
 
-async def test_an_append_that_met_a_busy_process_is_stored_whole_afterwards(stores: Stores):
-    with stores.busy():
-        assert not (await stores.journal.append(PARTITION, EXTENT, [b"x"], ())).stored
-    assert (await stores.journal.append(PARTITION, EXTENT, [b"y"], ())).stored
+async def test_an_append_that_met_a_busy_process_leaves_nothing(stores: Stores):
+    with stores.busy(), pytest.raises(Busy):
+        await stores.journal.commit(PARTITION, EXTENT, [b"x"], ())
+    assert (await stores.journal.commit(PARTITION, EXTENT, [b"y"], ())).base == 0
     [found] = await stores.ledger.extents(PARTITION, 0, 1)
+    assert found.start == 0
     assert bytes(await stores.objects.get(found.key, found.start, found.size)) == b"y"
+
+
+async def test_an_append_is_tried_longer_than_other_calls(stores: Stores):
+    with stores.busy() as done:
+        append = asyncio.create_task(stores.journal.commit(PARTITION, EXTENT, [b"x"], ()))
+        await asyncio.sleep(0)  # it has begun before the other call
+        with pytest.raises(Busy):
+            await stores.ledger.advance_start(PARTITION, 0)
+        done()
+        assert (await append).base == 0
 
 
 def test_many_processes_make_the_same_new_ledger_at_once(tmp_path: Path):

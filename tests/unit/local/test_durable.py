@@ -10,7 +10,7 @@ from unit.local.recorded import Recorded
 
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Buffer, Extent, Grave, Journaled, Partition, Topic, Unavailable
+from samsa.ports import Buffer, CommitResult, Extent, Grave, Partition, Topic, Unavailable
 from samsa.server.opening import opened
 
 TOPIC = Topic("letters", UUID(int=1), 2, 0)
@@ -20,13 +20,12 @@ EIO = OSError(errno.EIO, "Input/output error")
 
 class Given:
     def __init__(self, folder: Path, stores: Stores) -> None:
-        assert stores.journal is not None
         self.root = str(folder / "made" / "data" / "objects")
         self.ledger, self.objects, self.journal = stores.ledger, stores.objects, stores.journal
 
-    async def append(self, partition: Partition, base: int) -> Journaled:
+    async def append(self, partition: Partition, base: int) -> CommitResult:
         extent = Extent(base, 1, 1, 7, 8, "", (), 1)
-        return await self.journal.append(partition, extent, [b"%d" % base], ())
+        return await self.journal.commit(partition, extent, [b"%d" % base], ())
 
     async def key_of(self, partition: Partition, offset: int) -> str:
         [extent] = await self.ledger.extents(partition, offset, 1)
@@ -68,7 +67,7 @@ async def test_every_name_that_leads_to_what_is_acknowledged_is_synced(
     given: Given, recorded: Recorded
 ):
     for partition, base in ((FIRST, 0), (SECOND, 0), (FIRST, 1)):
-        assert (await given.append(partition, base)).stored
+        assert (await given.append(partition, base)).base == base
         path = given.path_of(await given.key_of(partition, base))
         assert recorded.at_risk(path) == set()
 
@@ -139,7 +138,7 @@ async def test_what_a_failed_sync_left_is_never_acknowledged(
 ):
     """The kernel forgets the pages that it could not write: a second sync would succeed."""
     if what == "pack/":
-        assert (await given.append(FIRST, 0)).stored
+        assert (await given.append(FIRST, 0)).base == 0
     before = (await given.ledger.head(FIRST)).next_offset
     failed = await given.key_of(FIRST, 0) if before else None
     recorded.failing[what] = EIO
@@ -147,7 +146,7 @@ async def test_what_a_failed_sync_left_is_never_acknowledged(
         await given.append(FIRST, before)
     recorded.failing.clear()
     assert (await given.ledger.head(FIRST)).next_offset == before
-    assert (await given.append(FIRST, before)).stored
+    assert (await given.append(FIRST, before)).base == before
     key = await given.key_of(FIRST, before)
     assert key != failed
     assert recorded.at_risk(given.path_of(key)) == set()
@@ -181,7 +180,7 @@ async def test_a_put_whose_name_could_not_be_synced_is_synced_when_it_is_tried_a
 async def test_no_sync_is_waited_for_in_the_event_loop(given: Given, recorded: Recorded):
     recorded.in_loop.clear()
     for base in range(2):
-        assert (await given.append(FIRST, base)).stored
+        assert (await given.append(FIRST, base)).base == base
     await given.objects.put_if_absent("log/topic/0/key", [b"data"])
     await given.objects.put_stream("log/topic/0/segment", parts())
     await given.objects.delete(["log/topic/0/key"])

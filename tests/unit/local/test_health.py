@@ -62,7 +62,7 @@ class Given:
 
     async def append(self, base: int) -> bool:
         extent = Extent(base, 1, 1, 7, 8, "", (), 1)
-        return (await self.journal.append(PARTITION, extent, [b"%d" % base], ())).stored
+        return (await self.journal.commit(PARTITION, extent, [b"%d" % base], ())).base == base
 
     async def end(self) -> int:
         return (await self.ledger.head(PARTITION)).next_offset

@@ -45,7 +45,7 @@ class Stores:
 
     async def append(self, partition: Partition, base: int) -> bool:
         extent = Extent(base, 1, 1, 7, 8, "", (), 1)
-        return (await self.journal.append(partition, extent, [b"%d" % base], ())).stored
+        return (await self.journal.commit(partition, extent, [b"%d" % base], ())).base == base
 
     async def stored(self, partition: Partition) -> list[bytes]:
         found = await self.ledger.extents(partition, 0, 100)

@@ -16,7 +16,7 @@ from samsa.local.journal import SqliteJournal
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Bound, Claim, Extent, Journaled, Partition, Tail, Topic, UnknownPartition
+from samsa.ports import Bound, Claim, CommitResult, Extent, Partition, Tail, Topic, UnknownPartition
 
 PARTITION = Partition(UUID(int=1), 0)
 PARTITIONS = [Partition(PARTITION.topic_id, number) for number in range(3)]
@@ -36,10 +36,10 @@ class Alone:
 
     async def append(
         self, base: int, *claims: Claim, partition: Partition = PARTITION
-    ) -> Journaled:
+    ) -> CommitResult:
         data = b"%d" % base
         extent = Extent(base, 1, len(data), 7, 8, "", (), 1)
-        return await self.journal.append(partition, extent, [data], claims)
+        return await self.journal.commit(partition, extent, [data], claims)
 
     @property
     def waiting(self) -> int:
@@ -85,7 +85,7 @@ async def test_the_first_append_is_written_and_the_next_are_noted(alone: Alone):
 async def test_partitions_that_take_turns_are_noted(alone: Alone):
     for base in range(4):
         for partition in PARTITIONS:
-            assert (await alone.append(base, partition=partition)).stored
+            assert (await alone.append(base, partition=partition)).base == base
     assert alone.waiting == 3 * len(PARTITIONS)
     for partition in PARTITIONS:
         assert (await alone.ledger.head(partition)).next_offset == 4
@@ -94,10 +94,10 @@ async def test_partitions_that_take_turns_are_noted(alone: Alone):
 async def test_producers_that_take_turns_are_noted(alone: Alone):
     for base in range(6):
         producer, version = 7 + base % 2, base // 2
-        assert (await alone.append(base, Claim(producer, b"%d" % base, version, 99))).stored
+        assert (await alone.append(base, Claim(producer, b"%d" % base, version, 99))).base == base
     assert alone.waiting == 4
-    assert await alone.ledger.producer(PARTITION, 7) == Bound(3, b"4")
-    assert await alone.ledger.producer(PARTITION, 8) == Bound(3, b"5")
+    assert await alone.journal.producer(PARTITION, 7) == Bound(3, b"4", 4)
+    assert await alone.journal.producer(PARTITION, 8) == Bound(3, b"5", 5)
 
 
 async def test_what_is_done_to_a_partition_leaves_the_others_noted(alone: Alone):
@@ -205,8 +205,8 @@ async def test_what_was_noted_survives_a_crash(alone: Alone, tmp_path: Path):
     crashed(alone, tmp_path / "copy")
     after = Alone(tmp_path / "copy", "b")
     assert await after.stored() == [b"0", b"1", b"2", b"3"]
-    assert await after.ledger.producer(PARTITION, 7) == Bound(4, b"state 3")
-    assert (await after.append(4)).stored
+    assert await after.journal.producer(PARTITION, 7) == Bound(4, b"state 3", 3)
+    assert (await after.append(4)).base == 4
     await after.close()
 
 
@@ -220,7 +220,7 @@ async def test_what_was_noted_of_several_partitions_survives_a_crash(alone: Alon
     assert after.in_the_database() == 3 * len(PARTITIONS)
     for partition in PARTITIONS:
         assert (await after.ledger.head(partition)).next_offset == 3
-        assert await after.ledger.producer(partition, 7) == Bound(3, b"state 2")
+        assert await after.journal.producer(partition, 7) == Bound(3, b"state 2", 2)
     await after.close()
 
 
@@ -234,7 +234,7 @@ async def test_a_crash_before_the_notes_are_cleared_does_no_harm(alone: Alone, t
     (tmp_path / "copy" / "ledger.db-notes").write_bytes(notes)
     after = Alone(tmp_path / "copy", "b")
     assert await after.stored() == [b"0", b"1", b"2", b"3"]
-    assert await after.ledger.producer(PARTITION, 7) == Bound(4, b"state 3")
+    assert await after.journal.producer(PARTITION, 7) == Bound(4, b"state 3", 3)
     await after.close()
 
 
@@ -246,7 +246,7 @@ async def test_a_torn_note_was_never_made(alone: Alone, tmp_path: Path):
     os.truncate(notes, notes.stat().st_size - 1)
     after = Alone(tmp_path / "copy", "b")
     assert await after.stored() == [b"0", b"1"]
-    assert (await after.append(2)).stored
+    assert (await after.append(2)).base == 2
     await after.close()
 
 
@@ -266,31 +266,64 @@ async def test_notes_of_a_topic_that_is_gone_are_dropped(alone: Alone, tmp_path:
 async def test_a_claim_that_is_not_the_next_takes_a_transaction_and_loses(alone: Alone):
     await alone.append(0, Claim(7, b"one", 0, 99))
     done = await alone.append(1, Claim(7, b"late", 0, 99))
-    assert (done.stored, done.lost) == (False, (7,))
-    assert (await alone.append(1, Claim(7, b"two", 1, 99))).stored
+    assert (done.base, done.lost) == (None, (7,))
+    assert (await alone.append(1, Claim(7, b"two", 1, 99))).base == 1
 
 
-async def test_an_offset_that_is_not_the_next_takes_a_transaction_and_loses(alone: Alone):
+async def test_a_stale_guess_is_noted_and_shifted(alone: Alone):
+    for guess in (0, 0, 0, 1):
+        await alone.append(guess)
+    assert alone.waiting == 3
+    shifts = {0: (0, 1), 1: (1, 1), 2: (2, 2)}
+    found = await alone.ledger.extents(PARTITION, 0, 9)
+    assert {e.base: (e.shift, e.offsets) for e in found} == shifts
+    assert await alone.stored() == [b"0", b"0", b"0", b"1"]
+
+
+async def test_a_partition_that_was_asked_for_is_noted_at_once(alone: Alone):
+    assert await alone.journal.next_offset(PARTITION) == 0
+    assert (await alone.append(0)).base == 0
+    assert alone.waiting == 1
+
+
+async def test_the_next_offset_is_known_while_nothing_is_written_down(alone: Alone):
+    for base in range(3):
+        assert await alone.journal.next_offset(PARTITION) == base
+        await alone.append(base)
+    assert alone.waiting == 3
+    assert alone.ledger.calls["head"] == 1
+
+
+async def test_an_end_from_before_it_was_alone_is_not_taken_for_the_end(tmp_path: Path):
+    alone = Alone(tmp_path)
+    await alone.ledger.create_topic(TOPIC)
+    await alone.append(0)  # by a transaction
+    await alone.append(1)
+    await alone.ledger.watch(PARTITION, "someone", 99)  # the partition is forgotten
+    assert await alone.journal.next_offset(PARTITION) == 2
+    await alone.close()
+
+
+async def test_to_settle_is_to_write_the_notes_down(alone: Alone):
     await alone.append(0)
-    assert not (await alone.append(0)).stored
-    assert not (await alone.append(5)).stored
-    assert (await alone.append(1)).stored
-
-
-async def test_a_slot_that_was_opened_in_between_is_seen(alone: Alone):
-    await alone.append(0)
-    await alone.ledger.reserve(PARTITION, "1.0.slow", 2)
-    assert not (await alone.append(1)).stored
-    assert (await alone.append(3)).head.visible_end == 1
-    assert (await alone.append(4)).head.visible_end == 1
+    await alone.append(1)
+    await alone.journal.settle(PARTITION)
     assert alone.waiting == 0
+    assert alone.in_the_database() == 2
 
 
-async def test_a_producer_that_was_bound_in_between_is_seen(alone: Alone):
-    await alone.append(0, Claim(7, b"one", 0, 99))
-    assert await alone.ledger.bind(PARTITION, 7, b"two", 1, 99)
-    await alone.append(1, Claim(8, b"another", 0, 99))
-    assert (await alone.append(2, Claim(7, b"late", 1, 99))).lost == (7,)
+async def test_a_commit_after_a_crash_follows_what_was_noted(alone: Alone, tmp_path: Path):
+    """Also where its writer guesses what the dead process saw, and with the producer's state."""
+    for base in range(3):
+        await alone.append(0, Claim(7, b"state %d" % base, base, 99))
+    crashed(alone, tmp_path / "copy")
+    after = Alone(tmp_path / "copy", "b")
+    assert (await after.append(0, Claim(7, b"old", 2, 99))).lost == (7,)
+    assert await after.journal.producer(PARTITION, 7) == Bound(3, b"state 2", 2)
+    assert (await after.append(1, Claim(7, b"state 3", 3, 99))).base == 3
+    found = await after.ledger.extents(PARTITION, 0, 9)
+    assert [(extent.base, extent.shift) for extent in found] == [(0, 0), (1, 1), (2, 2), (3, 2)]
+    await after.close()
 
 
 async def test_a_producer_that_was_forgotten_in_between_is_seen(alone: Alone):
@@ -349,7 +382,7 @@ async def test_the_end_is_what_the_ledger_would_say(alone: Alone):
 async def test_an_offset_within_a_slot_leads_to_the_slot(alone: Alone):
     await alone.append(0)
     extent = Extent(1, 5, 2, 7, 8, "", (), 5)
-    await alone.journal.append(PARTITION, extent, [b"ab"], ())
+    await alone.journal.commit(PARTITION, extent, [b"ab"], ())
     await alone.append(6)
     assert bases(alone.journal.tail(PARTITION, 3)) == [1, 6]
 
@@ -376,20 +409,11 @@ async def test_nobody_knows_the_end_of_a_partition_that_others_change(alone: Alo
     await newcomer.close()
 
 
-async def test_the_end_is_not_known_where_a_slot_is_open(alone: Alone):
-    await alone.append(0)
-    await alone.append(1)
-    await alone.ledger.reserve(PARTITION, "1.0.slow", 2)
-    assert alone.journal.tail(PARTITION, 1) is None
-    await alone.append(4)
-    assert alone.journal.tail(PARTITION, 4) is None
-
-
 async def test_while_the_database_is_busy_appends_go_on(alone: Alone):
     await alone.append(0)
     busy = sqlite3.connect(alone.folder / "ledger.db", isolation_level=None)
     busy.execute("BEGIN IMMEDIATE")
-    assert (await alone.append(1)).stored
+    assert (await alone.append(1)).base == 1
     await asyncio.sleep(10 * module.SETTLE_AFTER_S)
     busy.execute("ROLLBACK")
     busy.close()
@@ -402,11 +426,10 @@ async def test_a_newcomer_is_let_in_and_sees_everything(alone: Alone):
     newcomer = await asyncio.to_thread(Alone, alone.folder, "b")
     assert not newcomer.is_alone
     assert await newcomer.stored() == [b"0", b"1", b"2"]
-    assert (await newcomer.append(3)).stored
-    assert not (await alone.append(3)).stored
-    assert (await alone.append(4)).stored
+    assert (await newcomer.append(3)).base == 3
+    assert (await alone.append(3)).base == 4
     assert alone.waiting == 0
-    assert await newcomer.stored() == [b"0", b"1", b"2", b"3", b"4"]
+    assert await newcomer.stored() == [b"0", b"1", b"2", b"3", b"3"]
     await newcomer.close()
 
 
@@ -433,6 +456,7 @@ def test_who_is_not_let_in_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_note_comes_back_whole(tmp_path: Path):
     notes = Notes(str(tmp_path / "notes"))
     extent = Extent(5, 9, 80_000_000, -1, 1_700_000_000_000, "pack/ä", ((1, 2), (3, 4)), 17, 4_096)
+    extent = extent._replace(shift=-3)
     claims = (Claim(7, b"one", 3, 99), Claim(8, b"", 0, 0))
     made = [Note(PARTITION, extent, claims), Note(PARTITION, extent, ())]
     for note in made:

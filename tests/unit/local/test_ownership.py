@@ -28,16 +28,11 @@ class Process:
         self.objects = FolderObjects(str(folder / "objects"))
         self.journal = SqliteJournal(self.ledger, self.objects.root, name)
 
-    async def append(self, data: bytes) -> int:
+    async def append(self, data: bytes) -> int | None:
         """Where it was stored."""
-        while True:
-            base = (await self.ledger.head(PARTITION)).next_offset
-            if await self.append_at(base, data):
-                return base
-
-    async def append_at(self, base: int, data: bytes) -> bool:
-        extent = Extent(base, 1, len(data), 7, 8, "", (), 1)
-        return (await self.journal.append(PARTITION, extent, [data], ())).stored
+        guess = await self.journal.next_offset(PARTITION)
+        extent = Extent(guess, 1, len(data), 7, 8, "", (), 1)
+        return (await self.journal.commit(PARTITION, extent, [data], ())).base
 
     async def stored(self) -> list[bytes]:
         found = await self.ledger.extents(PARTITION, 0, 1_000)
@@ -97,9 +92,8 @@ async def test_nothing_acknowledged_is_lost_when_two_try_to_be_alone_at_once(
 
     async def play_second() -> None:
         second.journal.stay_alone()
-        assert await second.append_at(0, b"0")
-        assert await second.append_at(1, b"1")
-        assert await second.append_at(2, b"2")
+        for base in range(3):
+            assert await second.append(b"%d" % base) == base
         if then == "dies":
             await second.crash()
 
@@ -125,7 +119,7 @@ async def test_a_newcomer_writes_down_what_one_left_that_died_while_it_knocked(t
     assert alone.journal._listening is not None
     alone.journal._listening.cancel()  # it does not hear that one knocks
     for base in range(3):
-        await alone.append_at(base, b"%d" % base)
+        assert await alone.append(b"%d" % base) == base
     joining = asyncio.create_task(asyncio.to_thread(Process, tmp_path, "b"))
     knock = tmp_path / "ledger.db-knock"
     while not knock.exists():  # noqa: ASYNC110 - what is awaited is a file

@@ -87,20 +87,16 @@ def test_a_pack_that_is_in_use_is_not_closed(packs: Packs, monkeypatch: pytest.M
     packs.write(place, [b"data"])
 
 
-def test_all_but_the_last_pack_of_a_process_end_where_the_next_starts(packs: Packs):
+def test_packs_are_found_by_the_offset_that_they_were_made_for(packs: Packs, tmp_path: Path):
     keys = []
     for base in (0, 10, 20):
         keys.append(store(packs, base))
         packs.leave(PARTITION)
-    assert packs.dead(PARTITION, 10) == ([keys[0]], [])
-    assert packs.dead(PARTITION, 19) == ([keys[0]], [])
-    assert packs.dead(PARTITION, 25) == ([keys[1], keys[0]], [keys[2]])
-
-
-def test_processes_do_not_end_each_other_s_packs(packs: Packs, tmp_path: Path):
-    mine, other = store(packs, 0), store(Packs(str(tmp_path), "b"), 5)
-    surely, perhaps = packs.dead(PARTITION, 6)
-    assert (surely, set(perhaps)) == ([], {mine, other})
+    other = store(Packs(str(tmp_path), "b"), 5)
+    assert packs.begun_below(PARTITION, 0) == []
+    assert packs.begun_below(PARTITION, 10) == [keys[0], other]
+    assert packs.begun_below(PARTITION, 21) == [keys[0], other, keys[1], keys[2]]
+    assert packs.begun_below(OTHER, 21) == []
 
 
 def test_nobody_locks_a_pack_that_is_written_to(packs: Packs, tmp_path: Path):

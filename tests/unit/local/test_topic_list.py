@@ -87,17 +87,3 @@ async def test_changes_are_noted_in_bounded_number(site: Site):
     await site.mine.create_topic(a_topic("b"))
     assert execute("SELECT name FROM topic_changes").fetchall() == [("b",)]
     assert [topic.name for topic in await site.mine.topics()] == ["a", "b"]
-
-
-async def test_a_ledger_from_before_is_followed_too(tmp_path: Path):
-    old = SqliteLedger(str(tmp_path / "ledger.db"))
-    for event in ("insert", "update", "delete"):
-        old._db.execute(f"DROP TRIGGER topic_{event}")
-    old._db.execute("DROP TABLE topic_changes")
-    await old.create_topic(a_topic("old"))
-    await old.close()
-    ledger = SqliteLedger(str(tmp_path / "ledger.db"))
-    assert [topic.name for topic in await ledger.topics()] == ["old"]
-    await ledger.create_topic(a_topic("new"))
-    assert [topic.name for topic in await ledger.topics()] == ["new", "old"]
-    await ledger.close()

@@ -1,16 +1,19 @@
 """A log over stores in memory, a clock that is set by hand, and batches to append."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
+from unittest.mock import AsyncMock, patch
 from uuid import UUID
 
 from samsa.local.memory import MemoryObjects
+from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
+from samsa.log.admit import Outcome
 from samsa.log.core import Log
 from samsa.log.layout import Batch
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Partition, Topic
+from samsa.ports import Extent, Partition, Topic
 from samsa.records import BatchHeader, Record, build, read_header, records
 
 PARTITION = Partition(UUID(int=1), 0)
@@ -35,18 +38,40 @@ class Given:
     nonces: "count[int]" = field(default_factory=count)
 
     def __post_init__(self) -> None:
+        self.journal = self.a_journal()
         self.stores = Stores(
             ledger=self.ledger,
             objects=self.objects,
+            journal=self.journal,
             clock=self.clock,
             wakeups=LocalWakeups(),
-            nonce=lambda: f"n{next(self.nonces)}",
+            nonce=self.nonce,
             limits=self.limits,
         )
         self.log = Log(self.stores)
 
+    def a_journal(self) -> ObjectJournal:
+        return ObjectJournal(self.ledger, self.objects, self.nonce)
+
+    def nonce(self) -> str:
+        return f"n{next(self.nonces)}"
+
     def another(self) -> "Given":
-        return Given(self.ledger, self.objects, self.limits, self.clock, self.nonces)
+        return replace(self)
+
+    async def append(self, *batches: Batch, guess: int | None = None) -> list[Outcome]:
+        """In one commit; with the offset that a process guesses which was not told of the last."""
+        if guess is None:
+            return await self.log.append_once(PARTITION, batches)
+        with patch.object(self.journal, "next_offset", AsyncMock(return_value=guess)):
+            return await self.log.append_once(PARTITION, batches)
+
+    async def index(self) -> list[Extent]:
+        return await self.ledger.extents(PARTITION, 0, 10_000)
+
+    async def keys(self) -> list[str]:
+        """Of the objects of all logs."""
+        return [key async for key in self.objects.list("log/")]
 
     async def values(self, offset: int = 0) -> list[bytes | None]:
         """Every value from an offset on, as a reader gets them."""

@@ -9,7 +9,7 @@ from unit.log.given import PARTITION, Given, a_batch, a_log
 from samsa.log.retain import Retainer
 from samsa.ports import Topic, Unavailable, UnknownPartition
 
-SLOTS = 7
+APPENDS = 7
 
 
 class Stops:
@@ -51,7 +51,7 @@ class StoppingLedger:
 
 async def doomed() -> tuple[Given, Topic]:
     given = await a_log()
-    for number in range(SLOTS):
+    for number in range(APPENDS):
         await given.log.append_once(PARTITION, [a_batch(b"%d" % number)])
     (topic,) = await given.ledger.topics()
     await given.ledger.delete_topic(topic)

@@ -1,4 +1,4 @@
-"""Records that an administrator deletes: the log's start may come to lie inside a slot."""
+"""Records that an administrator deletes: the log's start may come to lie inside an extent."""
 
 import pytest
 from unit.log.given import PARTITION, Given, a_log
@@ -18,17 +18,17 @@ def stamped(*timestamps: int) -> Batch:
     return Batch(read_header(data), memoryview(data))
 
 
-async def with_slots(*slots: tuple[int, ...]) -> Given:
-    """Each slot one batch of records with these timestamps."""
+async def with_appends(*appends: tuple[int, ...]) -> Given:
+    """Each append one batch of records with these timestamps."""
     given = await a_log(sweep_grace_ms=GRACE)
-    for timestamps in slots:
-        await given.log.append_once(PARTITION, [stamped(*timestamps)])
+    for timestamps in appends:
+        await given.append(stamped(*timestamps))
     return given
 
 
 async def three_by_four() -> Given:
-    """Slots [0, 4), [4, 8) and [8, 12)."""
-    return await with_slots((10, 11, 12, 13), (20, 21, 22, 23), (30, 31, 32, 33))
+    """Extents [0, 4), [4, 8) and [8, 12)."""
+    return await with_appends((10, 11, 12, 13), (20, 21, 22, 23), (30, 31, 32, 33))
 
 
 async def delete(given: Given, offset: int) -> int:
@@ -44,7 +44,8 @@ async def bases(given: Given) -> list[int]:
 
 
 async def objects(given: Given) -> list[int]:
-    return [int(key.rpartition("/")[2]) async for key in given.objects.list("")]
+    """Which of the appends still has one."""
+    return [int(key.rpartition("/n")[2]) for key in await given.keys()]
 
 
 @pytest.mark.parametrize(("offset", "start"), [(0, 0), (3, 3), (4, 4), (12, 12), (-1, 12)])
@@ -68,16 +69,7 @@ async def test_the_start_never_goes_back():
     assert await delete(given, 5) == 9
 
 
-async def test_an_open_slot_is_not_deleted_nor_what_lies_behind_it():
-    given = await three_by_four()
-    await given.ledger.reserve(PARTITION, f"1.{given.clock.now}.n", 1)
-    await given.log.append_once(PARTITION, [stamped(40)])
-    assert await delete(given, UP_TO_THE_END) == 12
-    with pytest.raises(OutOfRange):
-        await delete(given, 13)
-
-
-async def test_a_start_inside_a_slot_keeps_the_slot_and_drops_those_before_it():
+async def test_a_start_inside_an_extent_keeps_it_and_drops_those_before_it():
     given = await three_by_four()
     await delete(given, 6)
     assert await bases(given) == [4, 8]
@@ -89,27 +81,27 @@ async def test_a_start_inside_a_slot_keeps_the_slot_and_drops_those_before_it():
 async def test_objects_go_after_the_grace_time_and_the_one_around_the_start_stays():
     given = await three_by_four()
     await delete(given, 6)
-    assert await objects(given) == [0, 4, 8]
+    assert await objects(given) == [0, 1, 2]
     given.clock.now += GRACE
     await upkeep(given)
-    assert await objects(given) == [4, 8]
+    assert await objects(given) == [1, 2]
     given.clock.now += 5 * GRACE
     await upkeep(given)
-    assert await objects(given) == [4, 8]
+    assert await objects(given) == [1, 2]
     assert (await given.values(6))[2:4] == [b"22", b"23"]
 
 
-async def test_a_slot_has_its_own_grace_time_once_the_start_has_passed_its_end():
+async def test_an_extent_has_its_own_grace_time_once_the_start_has_passed_its_end():
     given = await three_by_four()
     await delete(given, 6)
     given.clock.now += GRACE - 1
     await delete(given, 8)
     given.clock.now += 1
     await upkeep(given)
-    assert await objects(given) == [4, 8]
+    assert await objects(given) == [1, 2]
     given.clock.now += GRACE
     await upkeep(given)
-    assert await objects(given) == [8]
+    assert await objects(given) == [2]
 
 
 async def test_when_all_is_deleted_all_objects_go_and_the_next_offset_stays():
@@ -118,45 +110,12 @@ async def test_when_all_is_deleted_all_objects_go_and_the_next_offset_stays():
     given.clock.now += GRACE
     await upkeep(given)
     assert await objects(given) == []
-    (outcome,) = await given.log.append_once(PARTITION, [stamped(40)])
+    (outcome,) = await given.append(stamped(40))
     assert outcome.offset == 12
     assert await given.values(12) == [b"40"]
 
 
-async def unindexed(given: Given) -> None:
-    """As if every writer had stopped between closing its slot and indexing it."""
-    await given.ledger.drop_extents(PARTITION, 10**9)
-
-
-async def test_a_slot_that_nobody_indexed_is_found_from_a_start_inside_it():
-    given = await three_by_four()
-    await unindexed(given)
-    await delete(given, 6)
-    assert await bases(given) == [4]
-    assert await given.values(6) == [b"20", b"21", b"22", b"23", b"30", b"31", b"32", b"33"]
-    given.clock.now += GRACE
-    await upkeep(given)
-    assert await objects(given) == [4, 8]
-
-
-async def test_a_reader_that_is_overtaken_between_its_looks_finds_its_slot():
-    given = await three_by_four()
-    await unindexed(given)
-    look, looks = given.ledger.extents, 0
-
-    async def overtaken(*arguments):
-        nonlocal looks
-        looks += 1
-        found = await look(*arguments)
-        if looks == 1:
-            await delete(given.another(), 6)
-        return found
-
-    given.ledger.extents = overtaken
-    assert (await given.log.plan(PARTITION, 7, 100)).ranges[0].end_offset == 8
-
-
-async def test_retention_goes_on_from_a_start_inside_a_slot():
+async def test_retention_goes_on_from_a_start_inside_an_extent():
     given = await three_by_four()
     await delete(given, 6)
     given.clock.now = 100
@@ -164,7 +123,7 @@ async def test_retention_goes_on_from_a_start_inside_a_slot():
     assert await upkeep(given, max_age_ms=76) == 8
 
 
-async def test_by_size_a_slot_counts_whole_until_it_is_gone():
+async def test_by_size_an_extent_counts_whole_until_it_is_gone():
     given = await three_by_four()
     whole = await given.log.retainer.size(PARTITION)
     await delete(given, 6)
@@ -175,7 +134,6 @@ async def test_by_size_a_slot_counts_whole_until_it_is_gone():
 
 async def test_deleting_what_another_process_has_deleted_tells_how_far_it_went():
     given = await three_by_four()
-    await unindexed(given)
     look, looks = given.ledger.extents, 0
 
     async def overtaken(*arguments):
@@ -190,7 +148,7 @@ async def test_deleting_what_another_process_has_deleted_tells_how_far_it_went()
 
 
 async def test_a_time_is_not_found_below_the_start():
-    given = await with_slots((50, 20, 30), (25, 40))
+    given = await with_appends((50, 20, 30), (25, 40))
     await delete(given, 1)
     times = given.log.times
     assert await times.at(PARTITION, 10) == Found(1, 20)
@@ -200,7 +158,7 @@ async def test_a_time_is_not_found_below_the_start():
 
 
 async def test_the_newest_record_is_not_one_that_was_deleted():
-    given = await with_slots((50, 20, 30), (25, 30), (5, 6))
+    given = await with_appends((50, 20, 30), (25, 30), (5, 6))
     times = given.log.times
     assert await times.newest(PARTITION) == Found(0, 50)
     await delete(given, 1)

@@ -1,11 +1,9 @@
 from itertools import pairwise
 
 import pytest
-from unit.log.given import PARTITION
 
 from samsa.joining import MARK_EVERY
-from samsa.log.extents import cut, describe, describe_object
-from samsa.log.stores import slot_key
+from samsa.log.extents import cut, describe
 from samsa.ports import Extent
 from samsa.records import Record, build, filler, headers
 
@@ -27,35 +25,39 @@ def an_object(*sizes: int) -> bytes:
     return b"".join(made)
 
 
+def extent_of(data: bytes) -> Extent:
+    return describe("k", BASE, headers(data), stored_at=5)
+
+
 def the_extent(*sizes: int) -> Extent:
-    return describe_object(PARTITION, BASE, an_object(*sizes), stored_at=5)
+    return extent_of(an_object(*sizes))
 
 
 def test_an_extent_says_what_is_in_its_object():
     data = an_object(10, 20)
-    assert describe_object(PARTITION, BASE, data, stored_at=5) == Extent(
+    assert extent_of(data) == Extent(
         base=BASE,
         offsets=4,
         size=len(data),
         max_timestamp=BASE + 3,
         stored_at=5,
-        key=slot_key(PARTITION, BASE),
+        key="k",
         records=4,
     )
 
 
 def test_filler_has_no_records_and_no_time():
-    extent = describe_object(PARTITION, BASE, filler(BASE, 3, 77), stored_at=5)
+    extent = extent_of(filler(BASE, 3, 77))
     assert (extent.offsets, extent.records, extent.max_timestamp) == (3, 0, -1)
 
 
-def test_blanks_among_batches_do_not_count_as_records():
+def test_fillers_among_batches_do_not_count_as_records():
     data = an_object(10) + filler(BASE + 2, 3, 10_000)
-    extent = describe_object(PARTITION, BASE, data, stored_at=5)
+    extent = extent_of(data)
     assert (extent.offsets, extent.records, extent.max_timestamp) == (5, 2, BASE + 1)
 
 
-def test_a_small_slot_has_no_marks():
+def test_a_small_object_has_no_marks():
     assert the_extent(*[100] * 50).marks == ()
 
 
@@ -101,10 +103,3 @@ def test_a_cut_always_makes_progress():
     extent = the_extent(*[MARK_EVERY] * 4)
     for offset in range(BASE, extent.end):
         assert cut(extent, offset, 0).end_offset > offset
-
-
-def test_the_writer_describes_what_a_reader_would_find():
-    data = an_object(10, MARK_EVERY, 20)
-    assert describe(slot_key(PARTITION, BASE), BASE, headers(data), 5) == the_extent(
-        10, MARK_EVERY, 20
-    )

@@ -18,8 +18,8 @@ async def tend(given: Given) -> bool:
     return (await given.log.janitor.tend(PARTITION, rules, Budget(10**9, 10**6))).goes_on
 
 
-async def append(given: Given, slots: int) -> None:
-    for number in range(slots):
+async def append(given: Given, appends: int) -> None:
+    for number in range(appends):
         await given.log.append_once(PARTITION, [a_batch(b"%d" % number)])
 
 
@@ -37,18 +37,6 @@ async def test_watchers_that_expired_long_ago_go_and_others_stay():
     given.clock.now += 1
     await tend(given)
     assert set((await given.ledger.head(PARTITION)).watchers) == {"here"}
-
-
-async def test_the_oldest_open_slot_is_seen_until_it_is_closed():
-    given = await a_log()
-    began = given.clock.now
-    await given.ledger.reserve(PARTITION, f"1.{began}.n", 1)
-    given.clock.now += 10
-    await tend(given)
-    assert given.log.janitor.counts.opened == {PARTITION: began}
-    given.clock.now += given.limits.fence_after_ms
-    await tend(given)
-    assert given.log.janitor.counts.opened == {}
 
 
 async def test_what_a_log_is_made_of_is_counted_again_when_it_has_changed():
@@ -107,10 +95,10 @@ async def test_a_round_that_could_not_see_all_goes_on(monkeypatch: pytest.Monkey
     assert not await tend(given)
 
 
-@pytest.mark.parametrize(("offset", "slots"), [(4, 4), (5, 5), (-1, 6)])
-async def test_what_is_deleted_by_hand_is_counted_as_reclaimed(offset: int, slots: int):
+@pytest.mark.parametrize(("offset", "extents"), [(4, 4), (5, 5), (-1, 6)])
+async def test_what_is_deleted_by_hand_is_counted_as_reclaimed(offset: int, extents: int):
     given = await a_log()
     await append(given, 6)
     sizes = [extent.size for extent in await given.ledger.extents(PARTITION, 0, 9)]
     await given.log.retainer.delete_before(PARTITION, offset)
-    assert given.log.retainer.reclaimed == sum(sizes[:slots])
+    assert given.log.retainer.reclaimed == sum(sizes[:extents])

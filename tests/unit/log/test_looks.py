@@ -8,20 +8,20 @@ from unit.log.given import PARTITION, Given, a_batch, a_log
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 
-SLOTS = 60
+APPENDS = 60
 VALUE = bytes(10_000)
 
 
 @pytest.fixture
 async def given() -> Given:
     given = await a_log()
-    for _ in range(SLOTS):
+    for _ in range(APPENDS):
         await given.log.append(PARTITION, a_batch(VALUE))
     return given
 
 
-async def looks(given: Given, far: bool, slots: int) -> list[int]:
-    """How many entries each look finds, when as much as `slots` hold is read."""
+async def looks(given: Given, far: bool, appends: int) -> list[int]:
+    """How many entries each look finds, when as much as `appends` hold is read."""
     extents, found = SqliteLedger.extents, []
 
     async def counted(*args):
@@ -29,7 +29,7 @@ async def looks(given: Given, far: bool, slots: int) -> list[int]:
         found.append(len(entries))
         return entries
 
-    size = slots * len(a_batch(VALUE).data)
+    size = appends * len(a_batch(VALUE).data)
     with (
         patch.object(MemoryObjects, "far", far),
         patch.object(SqliteLedger, "extents", counted),
@@ -40,12 +40,12 @@ async def looks(given: Given, far: bool, slots: int) -> list[int]:
 
 
 async def test_a_small_read_near_by_looks_at_little(given: Given):
-    assert await looks(given, far=False, slots=1) == [2]
+    assert await looks(given, far=False, appends=1) == [2]
 
 
 async def test_a_large_read_near_by_looks_once_more_at_what_it_needs(given: Given):
-    assert await looks(given, far=False, slots=40) == [2, 39]
+    assert await looks(given, far=False, appends=40) == [2, 39]
 
 
 async def test_a_read_far_away_looks_at_more_at_once(given: Given):
-    assert await looks(given, far=True, slots=8) == [16]
+    assert await looks(given, far=True, appends=8) == [16]

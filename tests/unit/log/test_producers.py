@@ -1,18 +1,21 @@
 import pytest
+from hypothesis import given as given_that
+from hypothesis import strategies as st
 from unit.log.given import a_header
 
-from samsa.log.producers import Draft, Entry, ProducerState, Verdict, accept, judge
+from samsa.log.producers import KEPT, Draft, Entry, ProducerState, Verdict, accept, judge
+from samsa.ports import Bound
 
 LAST = 2**31 - 1
 
 
 def state_after(*firsts: int, epoch: int = 0, records: int = 1) -> ProducerState:
-    """Bound one batch after the other, each in a slot of its own."""
+    """One batch after the other, each in a commit of its own."""
     state = ProducerState(epoch, ())
     for offset, first in enumerate(firsts):
         draft = Draft.of(state)
         draft.new.append(a_header(first, records, epoch))
-        state = draft.bound([offset], offset)
+        state = draft.state([0]).at(offset)
     return state
 
 
@@ -72,33 +75,70 @@ def test_a_newer_epoch_starts_at_zero_again():
 
 def test_a_newer_epoch_forgets_the_batches_of_the_older():
     draft = accept(Draft.of(state_after(0, 1, epoch=3)), a_header(0, epoch=4))
-    assert draft.bound([9], 9) == ProducerState(4, (Entry(0, 0, 9, 9),))
+    assert draft.state([0]).at(9) == ProducerState(4, (Entry(0, 0, 9),))
 
 
-def test_batches_of_one_slot_follow_each_other():
+def test_batches_of_one_commit_follow_each_other():
     draft = accept(Draft.of(state_after(0)), a_header(1, records=2))
     assert judge(draft, a_header(3)) is Verdict.NEXT
     assert judge(draft, a_header(2)) is Verdict.OUT_OF_ORDER
 
 
-def test_the_same_batch_twice_in_one_slot_waits():
+def test_the_same_batch_twice_in_one_commit_waits():
     draft = accept(Draft.of(state_after(0)), a_header(1))
     assert judge(draft, a_header(1)) is Verdict.LATER
 
 
-def test_a_newer_epoch_waits_for_the_older_that_shares_its_slot():
+def test_a_newer_epoch_waits_for_the_older_that_shares_its_commit():
     draft = accept(Draft.of(state_after(0)), a_header(1))
     assert judge(draft, a_header(0, epoch=1)) is Verdict.LATER
 
 
-def test_a_batch_that_is_bound_again_takes_with_it_what_followed():
-    draft = Draft.of(state_after(0, 1, 2))
-    draft.rebind(draft.kept[1], a_header(1))
-    assert judge(draft, a_header(2)) is Verdict.NEXT
-    assert draft.bound([8], 8).entries == (Entry(0, 0, 0, 0), Entry(1, 1, 8, 8))
+def test_a_duplicate_of_a_commit_before_is_one_whatever_shares_its_commit():
+    draft = accept(Draft.of(state_after(0)), a_header(1))
+    assert judge(draft, a_header(0)) is Verdict.DUPLICATE
 
 
-def test_five_batches_are_kept_and_survive_being_packed():
+def test_five_batches_are_kept():
     state = state_after(*range(8))
-    assert [entry.first for entry in state.entries] == [3, 4, 5, 6, 7]
-    assert ProducerState.unpack(state.pack()) == state
+    assert state.entries == tuple(Entry(n, n, n) for n in (3, 4, 5, 6, 7))
+
+
+def test_of_a_commit_with_more_than_five_the_last_five_are_kept():
+    draft = Draft.of(state_after(0))
+    for first in range(1, 8):
+        draft = accept(draft, a_header(first))
+    state = draft.state(range(7))
+    assert state.fresh == KEPT
+    assert state.at(100).entries == tuple(Entry(n, n, 99 + n) for n in range(3, 8))
+
+
+def test_only_the_newest_batches_move_with_the_base_of_their_commit():
+    draft = accept(accept(Draft.of(state_after(0, 1)), a_header(2, records=3)), a_header(5))
+    state = draft.state([10, 13])
+    bases = [entry.base for entry in state.at(50).entries]
+    assert bases == [0, 1, 60, 63]
+
+
+def test_a_state_that_has_its_offsets_does_not_move_again():
+    state = state_after(0, 1)
+    assert state.at(77) == state
+
+
+sequences, offsets = st.integers(0, LAST), st.integers(0, 2**62)
+
+
+@given_that(
+    st.integers(0, 2**15 - 1),
+    st.lists(st.builds(Entry, sequences, sequences, offsets), max_size=KEPT),
+    st.integers(0, KEPT),
+    offsets,
+)
+def test_a_state_survives_being_stored_with_the_base_of_its_commit(epoch, entries, fresh, base):
+    fresh = min(fresh, len(entries))
+    state = ProducerState(epoch, tuple(entries), fresh)
+    stored = ProducerState.of(Bound(1, state.pack(), base))
+    assert stored == state.at(base)
+    assert stored.fresh == 0
+    old, new = entries[: len(entries) - fresh], entries[len(entries) - fresh :]
+    assert stored.entries == (*old, *(e._replace(base=e.base + base) for e in new))

@@ -3,7 +3,7 @@
 from hypothesis import given as given_that
 from hypothesis import strategies as st
 
-from samsa.log.runs import AT_ONCE, GROWTH, Sizes, Span, adjoining, apart, settled
+from samsa.log.runs import AT_ONCE, GROWTH, Sizes, Span, adjoining, apart, settled, shared
 from samsa.ports import Extent
 
 SIZES = Sizes(segment=64_000)
@@ -116,3 +116,28 @@ def test_a_long_log_of_small_appends_ends_up_in_few_pieces():
     left, copied = rewritten([100] * 2_000, 64_000)
     assert len(left) < 25
     assert copied <= 200_000 * (GROWTH + 3)
+
+
+def in_windows(*stored_at: int) -> list[Extent]:
+    return [
+        Extent(n, 1, 1_000, 0, at, f"log/windows/{n}-1-w", start=28)
+        for n, at in enumerate(stored_at)
+    ]
+
+
+def test_what_is_old_leaves_its_window_however_small_it_is():
+    assert list(shared(in_windows(5), SIZES, before_ms=6)) == [Span(0, 1)]
+    assert list(shared(in_windows(5, 5, 9), SIZES, before_ms=6)) == [Span(0, 2)]
+    assert list(shared(in_windows(6), SIZES, before_ms=6)) == []
+    assert list(shared(slots(1_000, 1_000), SIZES, before_ms=6)) == []
+
+
+def test_what_leaves_windows_makes_no_segment_that_is_too_large():
+    extents = in_windows(*[0] * 100)
+    assert [s.last - s.first for s in shared(extents, SIZES, before_ms=1)] == [64, 36]
+
+
+def test_nothing_is_settled_behind_what_is_to_leave_its_window():
+    large = slots(64_000, 64_000)
+    assert settled(large, SIZES) == 2
+    assert settled([large[0], *in_windows(0)[:1], large[1]], SIZES) == 1

@@ -7,7 +7,7 @@ from samsa.records import headers
 
 
 async def with_batches(batches: int, size: int, records: int = 3) -> Given:
-    """One slot of batches of so many bytes, and another."""
+    """One append of batches of so many bytes, and another."""
     given = await a_log()
     made = [a_batch(*(b"x" * (size // records) for _ in range(records))) for _ in range(batches)]
     await given.log.append_once(PARTITION, made)

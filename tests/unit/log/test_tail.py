@@ -31,11 +31,11 @@ class Alone:
             Stores(
                 self.ledger,
                 self.objects,
+                self.journal,
                 HandClock(),
                 LocalWakeups(),
                 lambda: "nonce",
                 Limits(),
-                self.journal,
             )
         )
 

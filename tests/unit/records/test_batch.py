@@ -11,7 +11,6 @@ from samsa.records import (
     UnsupportedCodec,
     assign,
     build,
-    empty_like,
     filler,
     headers,
     is_filler,
@@ -19,7 +18,7 @@ from samsa.records import (
     records,
     validate,
 )
-from samsa.records.batch import seal, stamp
+from samsa.records.batch import seal, shift_offsets, stamp
 from samsa.records.header import CONTROL, HEADER_SIZE
 
 VALUES = [Record(offset, 1000 + offset, b"k", b"v" * 20) for offset in range(3)]
@@ -126,13 +125,30 @@ def test_only_an_empty_batch_without_a_producer_is_a_filler():
     assert not is_filler(empty._replace(attributes=CONTROL))
 
 
-def test_a_blank_takes_the_offsets_of_the_batch_it_stands_for():
-    batch = BATCH + empty_like(read_header(BATCH), 3) + BATCH
-    taken = [header.offsets for _, header in headers(batch)]
-    assert taken == [3, 3, 3]
-    blank = headers(batch)[1][1]
-    assert is_filler(blank)
-    assert (blank.base_offset, blank.max_timestamp) == (3, 1002)
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+@pytest.mark.parametrize("by", [1, 2**40, -7])
+def test_batches_are_shifted_in_a_copy_and_keep_all_but_their_offsets(kind, by):
+    second = [Record(offset, 1000, b"k", b"w") for offset in (13, 14)]
+    stored = bytearray(BATCH + build(second, base_offset=13) + filler(15, 4, 0))
+    assign(memoryview(stored), 0, 10, leader_epoch=3)
+    before = bytes(stored)
+    given = kind(stored)
+    shifted = shift_offsets(given, by)
+    assert given == before
+    assert [h.base_offset for _, h in headers(shifted)] == [10 + by, 13 + by, 15 + by]
+    for position, header in headers(shifted):
+        assert header == read_header(before, position).at(header.base_offset)
+        same = slice(position + 8, position + header.size)
+        assert shifted[same] == before[same]
+    found = [record for position, _ in headers(shifted) for record in records(shifted, position)]
+    assert [record.offset - by for record in found] == [10, 11, 12, 13, 14]
+    assert [record.value for record in found] == [b"v" * 20] * 3 + [b"w"] * 2
+
+
+@pytest.mark.parametrize("data", [BATCH[:-1], BATCH + BATCH[:30]])
+def test_what_is_not_whole_batches_cannot_be_shifted(data):
+    with pytest.raises(CorruptBatch):
+        shift_offsets(data, 1)
 
 
 def test_the_checksum_is_the_one_of_the_specification():

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 from unit.log.compacting import TIME, keyed
-from unit.log.given import PARTITION, Given, a_batch, a_log
+from unit.log.given import PARTITION, Given, a_batch, a_log, sequenced
 
 from samsa.handlers.broker import Broker
 from samsa.local.sqlite_groups import SqliteGroups
@@ -44,11 +44,13 @@ async def merged(given: Given, partition: Partition) -> int:
 
 async def test_producers_that_expired_are_forgotten():
     given, broker = await a_broker()
-    await given.ledger.bind(PARTITION, 7, b"", 0, given.clock.now)
-    await given.ledger.bind(PARTITION, 8, b"", 0, given.clock.now + 1)
+    await given.append(sequenced(0, producer_id=7))
+    given.clock.now += 1
+    await given.append(sequenced(0, producer_id=8))
+    given.clock.now += given.limits.producer_expiry_ms - 1
     await tend(broker)
-    assert await given.ledger.producer(PARTITION, 7) is None
-    assert await given.ledger.producer(PARTITION, 8) is not None
+    assert await given.journal.producer(PARTITION, 7) is None
+    assert await given.journal.producer(PARTITION, 8) is not None
 
 
 async def test_spills_go_after_their_day():

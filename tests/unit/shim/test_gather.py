@@ -6,6 +6,8 @@ import pytest
 
 from samsa.envelope import Gather, Range
 from samsa.handlers.budget import Budget
+from samsa.records import Record, build
+from samsa.records.batch import shift_offsets
 from samsa.shim.gather import Getter, in_order, plan
 from samsa.shim.transfers import TransferFailed
 
@@ -15,7 +17,8 @@ OBJECT = bytes(range(256)) * 4
 class Source:
     """Answers the later pieces first."""
 
-    def __init__(self, failures: int = 0, again: bool = True) -> None:
+    def __init__(self, failures: int = 0, again: bool = True, data: bytes = OBJECT) -> None:
+        self.data = data
         self.failures = failures
         self.again = again
         self.held = 0
@@ -29,7 +32,7 @@ class Source:
         if self.failures:
             self.failures -= 1
             raise TransferFailed("not now", self.again)
-        return OBJECT[piece.start : piece.start + piece.length]
+        return self.data[piece.start : piece.start + piece.length]
 
 
 async def gathered(pieces: tuple[bytes | Range, ...], source: Source, memory: Budget) -> bytes:
@@ -46,6 +49,26 @@ async def test_pieces_come_in_order_though_the_first_is_the_slowest():
     found = await gathered(pieces, Source(), memory)
     assert found == b"head" + OBJECT[:1000] + OBJECT[7:10] + b"tail"
     assert memory.left == 10_000
+
+
+async def test_offsets_are_shifted_though_a_batch_begins_in_one_request_and_ends_in_another():
+    one = build([Record(0, 0, None, b"x" * 28)])
+    whole = one * 40
+    assert any(len(one) * n % 100 > 92 for n in range(40)), "an offset across two requests"
+    memory = Budget(10_000)
+    pieces = (b"head", Range("u", 0, len(whole), 5), b"mid", Range("u", 0, len(one)), b"tail")
+    found = await gathered(pieces, Source(data=whole), memory)
+    assert found == b"head" + shift_offsets(whole, 5) + b"mid" + one + b"tail"
+    assert memory.left == 10_000
+
+
+async def test_a_shifted_range_that_holds_no_whole_batches_fails_and_is_not_asked_for_again():
+    memory = Budget(999)
+    one = build([Record(0, 0, None, b"x" * 33)])
+    with pytest.raises(TransferFailed, match="cut") as failed:
+        await gathered((Range("u", 0, len(one) - 1, 5),), Source(data=one), memory)
+    assert not failed.value.again
+    assert memory.left == 999
 
 
 async def test_memory_bounds_what_is_fetched_ahead_and_a_piece_alone_always_fits():

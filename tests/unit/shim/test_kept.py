@@ -3,7 +3,10 @@ from typing import Any
 
 import pytest
 
-from samsa.shim.kept import MOST, Kept, KeptAnswers, answer_to, identity
+from samsa.envelope import News, Wake
+from samsa.shim import kept as kept_module
+from samsa.shim.kept import MOST, Kept, KeptAnswers, answer_to
+from samsa.shim.news import Answer, identity
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import request_frame
 from samsa.wire.messages import fetch
@@ -109,3 +112,61 @@ def test_all_is_forgotten_with_the_connection():
     answers.keep(a_request(1), kept())
     answers.forget_all()
     assert answers.find(a_request(1), 0) is None
+
+
+def brought(name: str, base: int, topic: str = "a", partition: int = 0) -> Wake:
+    return Wake((name,), (News(name, topic, "", partition, base, base + 1, 0, 3),), b"xyz")
+
+
+def following() -> tuple[KeptAnswers, Kept]:
+    """A fetch that stands at 5 of the partition "p"."""
+    answers, one = KeptAnswers(), kept("p", "q")
+    answers.keep(SAME, one)
+    return answers, one
+
+
+def test_what_follows_is_kept_until_the_client_comes():
+    answers, one = following()
+    assert answers.bring(brought("p", 5)) == [one]
+    assert answers.bring(brought("p", 6)) == [one]
+    found = answers.find(SAME, 0)
+    assert found is one
+    assert [wake.news[0].base for wake in found.news] == [5, 6]
+
+
+@pytest.mark.parametrize(
+    "wake", [brought("p", 6), brought("p", 4), Wake(("p",)), brought("p", 5, partition=9)]
+)
+def test_what_does_not_follow_is_forgotten_with_the_answer(wake: Wake):
+    answers, _ = following()
+    assert not answers.bring(wake)
+    assert answers.find(SAME, 0) is None
+
+
+def test_a_wake_of_others_is_not_brought_to_anybody():
+    answers, one = following()
+    assert not answers.bring(brought("z", 5))
+    assert answers.find(SAME, 0) is one
+    assert one.news == []
+
+
+def test_a_client_that_is_too_slow_has_to_ask(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(kept_module, "MOST_NEWS", 6)
+    answers, _ = following()
+    assert answers.bring(brought("p", 5))
+    assert answers.bring(brought("p", 6))
+    assert not answers.bring(brought("p", 7))
+    assert answers.find(SAME, 0) is None
+
+
+def test_a_client_that_was_told_is_waited_for_where_it_stands_then():
+    answers, one = following()
+    answers.bring(brought("p", 5))
+    after = a_fetch(2, ("a", 0, 6), ("a", 1, 6), ("b", 0, 7))
+    answers.told(SAME, one, Answer(b"told", identity(after), b"empty"))
+    assert answers.find(SAME, 0) is None
+    found = answers.find(after, 0)
+    assert found is not None
+    assert (found.frame, found.news, found.good_until) == (b"empty", [], one.good_until)
+    assert answers.bring(brought("p", 6))
+    assert not answers.bring(brought("p", 6))

@@ -26,7 +26,10 @@ class Boundary(NamedTuple):
 
 
 def join_extents(run: Sequence[Extent], key: str, start: int = 0) -> Extent:
-    """One extent for a run of neighbours, whose bytes follow one another from `start` on."""
+    """One extent for a run of neighbours, whose bytes follow one another from `start` on.
+
+    Where they stay in their object, they keep their shift; what is copied carries its offsets.
+    """
     base, size = run[0].base, sum(extent.size for extent in run)
     every, marked = mark_every(size), 0
     marks: list[tuple[int, int]] = []
@@ -48,6 +51,7 @@ def join_extents(run: Sequence[Extent], key: str, start: int = 0) -> Extent:
         sum(extent.records for extent in run) if counted else -1,
         start,
         tuple(times),
+        run[0].shift if key == run[0].key else 0,
     )
 
 
@@ -65,5 +69,9 @@ def _boundaries(run: Sequence[Extent]) -> Iterator[Boundary]:
 
 
 def adjoin(extent: Extent, following: Extent) -> bool:
-    """Whether they lie in one object, one behind the other."""
-    return extent.key == following.key and extent.start + extent.size == following.start
+    """Whether they lie in one object, one behind the other, and are read alike."""
+    return (
+        extent.key == following.key != ""
+        and extent.start + extent.size == following.start
+        and extent.shift == following.shift
+    )

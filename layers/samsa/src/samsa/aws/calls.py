@@ -2,14 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
-from samsa.aws.errors import ConditionFailed
-from samsa.aws.items import Item, extent_item, head_key, read_head
+from samsa.aws.head_items import read_head
+from samsa.aws.items import Item, head_key
 from samsa.aws.table import Table
-from samsa.ports import Extent, Head, Partition, UnknownPartition
+from samsa.ports import Head, Partition, UnknownPartition
 
 Self = TypeVar("Self", bound="TableCalls")
 P = ParamSpec("P")
@@ -25,19 +24,18 @@ class TableCalls:
         """As the last head of each partition said that was read: readers begin with the head."""
 
     def _head_of(self, partition: Partition, item: Item) -> Head:
-        head = read_head(item)
+        head = read_head(partition, item)
         self._settled_to[partition] = head.settled_to
         return head
 
-    async def _get_head(self, partition: Partition) -> Head:
+    async def _head_item(self, partition: Partition) -> Item:
         item = await self.table.get(head_key(partition))
         if item is None:
             raise UnknownPartition(str(partition))
-        return self._head_of(partition, item)
+        return item
 
-    async def _add_extent(self, partition: Partition, extent: Extent) -> None:
-        with suppress(ConditionFailed):
-            await self.table.put_if(extent_item(partition, extent), "attribute_not_exists(pk)")
+    async def _get_head(self, partition: Partition) -> Head:
+        return self._head_of(partition, await self._head_item(partition))
 
 
 def counted(method: Method[Self, P, R]) -> Method[Self, P, R]:

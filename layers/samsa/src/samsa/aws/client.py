@@ -1,7 +1,8 @@
 """DynamoDB's JSON protocol over our own HTTP: what the ledger needs of it and nothing else.
 
-Every write of the ledger is conditional, so a request that may have been done is simply sent again,
-a few times; then it is Unavailable. See docs/decisions/0007 for why this is not boto3.
+Almost every write of the ledger may be repeated, so a request that may have been done is simply
+sent again, a few times; then it is Unavailable. A commit is sent again only if it certainly was not
+done. See docs/decisions/0007 for why this is not boto3.
 """
 
 import asyncio
@@ -13,11 +14,11 @@ from typing import Any
 
 from samsa.aws.credentials import Credentials, endpoint_or, region_or, stamp
 from samsa.aws.errors import named
-from samsa.aws.http import Http, Patience, post
+from samsa.aws.http import Http, NotSent, Patience, post
 from samsa.aws.http_answer import Answer, BadAnswer
 from samsa.aws.items import Item
-from samsa.aws.sigv4 import Signer
-from samsa.ports import Misconfigured, Unavailable
+from samsa.aws.sigv4 import Keys, Signer
+from samsa.ports import Misconfigured, NotDone, Unavailable
 
 __all__ = ["DynamoClient", "Patience", "dynamodb_client"]
 
@@ -45,20 +46,25 @@ class DynamoClient:
         self._credentials = Credentials()
         self._tries = patience.tries
 
-    async def send(self, operation: str, parameters: Item) -> Item:
-        """Raises ConditionFailed; Unavailable, Misconfigured; BadRequest, which is a bug."""
+    async def send(self, operation: str, parameters: Item, repeatable: bool = True) -> Item:
+        """Raises ConditionFailed; Unavailable, Misconfigured; BadRequest, which is a bug.
+
+        What is not `repeatable` is sent again only while it raises NotDone.
+        """
         body = encode(parameters).encode()
         for attempt in range(1, self._tries):
             try:
                 return await self._try(operation, body)
             except Misconfigured:
                 raise
-            except Unavailable:
+            except Unavailable as error:
+                if not (repeatable or isinstance(error, NotDone)):
+                    raise
                 await asyncio.sleep(PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))
         return await self._try(operation, body)
 
     async def _try(self, operation: str, body: bytes) -> Item:
-        keys = await self._credentials.keys()
+        keys = await self._keys()
         headers = {
             "content-type": "application/x-amz-json-1.0",
             "host": self._http.host,
@@ -68,12 +74,22 @@ class DynamoClient:
         try:
             answer = await self._http.ask(post("/", signed, body))
             read = _read(answer)
+        except NotSent as error:
+            raise NotDone(f"DynamoDB {operation}: {error}") from error
         except (OSError, BadAnswer) as error:
             what = str(error) or type(error).__name__
             raise Unavailable(f"DynamoDB {operation}: {what}") from error
         if answer.status == 200:
             return read
         raise named(operation, answer.status, read)
+
+    async def _keys(self) -> Keys:
+        try:
+            return await self._credentials.keys()
+        except Misconfigured:
+            raise
+        except Unavailable as error:
+            raise NotDone(str(error)) from error
 
     async def close(self) -> None:
         await self._http.close()

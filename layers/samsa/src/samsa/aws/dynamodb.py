@@ -1,7 +1,7 @@
 """The DynamoDB ledger: one table, on demand, every read strongly consistent.
 
-An append is three writes (reserve, confirm, its extent), an idempotent producer's one more. Each is
-conditional, so the client may repeat any of them without harm.
+It is also the store of heads that `HeadJournal` commits to. An append is two writes: the commit,
+and later its extent in the index.
 """
 
 from samsa.aws.client import DynamoClient, Patience, dynamodb_client

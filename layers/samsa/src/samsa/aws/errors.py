@@ -1,20 +1,25 @@
 """What went wrong with a DynamoDB request, in the words of the ports."""
 
 from samsa.aws.items import Item
-from samsa.ports import Misconfigured, Unavailable
+from samsa.ports import Misconfigured, NotDone, Unavailable
 
-TRANSIENT = frozenset(
+THROTTLED = frozenset(
     {
-        "InternalServerError",
         "ProvisionedThroughputExceededException",
         "RequestLimitExceeded",
-        "RequestTimeout",
-        "RequestTimeoutException",
-        "ServiceUnavailable",
         "SlowDown",
         "Throttling",
         "ThrottlingException",
         "TransactionConflictException",
+    }
+)
+"""Refused before anything was changed."""
+TRANSIENT = frozenset(
+    {
+        "InternalServerError",
+        "RequestTimeout",
+        "RequestTimeoutException",
+        "ServiceUnavailable",
         "TransactionInProgressException",
     }
 )
@@ -57,6 +62,8 @@ def named(operation: str, status: int, answer: Item) -> Exception:
         return ConditionFailed(answer.get("Item"))
     if "ConditionalCheckFailed" in reasons:
         return ConditionFailed()
+    if code in THROTTLED and status < 500:
+        return NotDone(f"DynamoDB {operation}: {code} {status}")
     if code in TRANSIENT or status >= 500 or reasons & TRANSIENT_CANCELLATIONS:
         return Unavailable(f"DynamoDB {operation}: {code} {status}")
     if code in SET_UP:

@@ -3,9 +3,9 @@
 Looking for a time reads the index from its start. Only clients that seek by time ask for it; a
 second index would make every append dearer.
 
-Whoever is late may add the extent of a slot that has been merged. Such an item counts for nothing:
-it lies below the head's `settled_to` and is not settled itself. A reader has just read the head; if
-a swap comes in between, it finds the old item or the new one, and both are right.
+A process that is late may add the extent of an entry that has been merged. Such an item counts for
+nothing: it lies below the head's `settled_to` and is not settled itself. A reader has just read the
+head; if a swap comes in between, it finds the old item or the new one, and both are right.
 """
 
 from collections.abc import Iterable
@@ -13,9 +13,11 @@ from contextlib import suppress
 from typing import Any
 
 from samsa.aws.calls import TableCalls, counted
+from samsa.aws.errors import ConditionFailed
 from samsa.aws.items import (
     LAST_EXTENT,
     Item,
+    extent_item,
     extent_sk,
     key_of,
     number,
@@ -28,7 +30,8 @@ from samsa.ports import Extent, Partition, UnknownPartition
 class ExtentCalls(TableCalls):
     @counted
     async def index(self, partition: Partition, extent: Extent) -> None:
-        await self._add_extent(partition, extent)
+        with suppress(ConditionFailed):
+            await self.table.put_if(extent_item(partition, extent), "attribute_not_exists(pk)")
 
     async def _valid(self, partition: Partition) -> dict[str, Any]:
         """For a query: only what counts."""
@@ -55,21 +58,6 @@ class ExtentCalls(TableCalls):
             **await self._valid(partition),
         )
         return uncovered(map(read_extent, items))
-
-    @counted
-    async def extent_before(self, partition: Partition, offset: int) -> Extent | None:
-        if offset <= 0:
-            return None
-        items = await self.table.first_items(
-            1,
-            partition_pk(partition),
-            extent_sk(0),
-            extent_sk(offset - 1),
-            Limit=1,
-            ScanIndexForward=False,
-            **await self._valid(partition),
-        )
-        return read_extent(items[0]) if items else None
 
     @counted
     async def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:

@@ -23,11 +23,15 @@ IDLE_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a request may take: with all its tries, less than the age of a fenced slot."""
+    """How long one try may take, and how many there are."""
 
     connect_s: float = 1.0
     read_s: float = 3.0
     tries: int = 3
+
+
+class NotSent(OSError):
+    """There is no connection."""
 
 
 class Connection(asyncio.Protocol):
@@ -110,7 +114,7 @@ class Http:
         self._pool: Pool | None = None
 
     async def ask(self, request: bytes) -> Answer:
-        """One try. Raises OSError (a time-out is one) or BadAnswer."""
+        """One try. Raises OSError (a time-out is one) or BadAnswer; NotSent if nothing was sent."""
         pool = self._pool_here()
         async with pool.room:
             connection = self._idle(pool) or await self._connect(pool)
@@ -142,10 +146,13 @@ class Http:
         return None
 
     async def _connect(self, pool: Pool) -> Connection:
-        async with asyncio.timeout(self._patience.connect_s):
-            _, connection = await pool.loop.create_connection(
-                Connection, self._name, self._port, ssl=tls() if self._tls else None
-            )
+        try:
+            async with asyncio.timeout(self._patience.connect_s):
+                _, connection = await pool.loop.create_connection(
+                    Connection, self._name, self._port, ssl=tls() if self._tls else None
+                )
+        except OSError as error:
+            raise NotSent(str(error) or type(error).__name__) from error
         return connection
 
     async def close(self) -> None:

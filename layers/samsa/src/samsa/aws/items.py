@@ -2,22 +2,23 @@
 
 | pk                 | sk                 | what                                        |
 |--------------------|--------------------|---------------------------------------------|
-| P#{id}#{partition} | HEAD               | a partition's head                          |
+| P#{id}#{partition} | HEAD               | a partition's head (head_items.py)          |
 | P#{id}#{partition} | E#{last offset}    | an extent                                   |
-| P#{id}#{partition} | B#{producer id}    | a producer's binding                        |
+| P#{id}#{partition} | B#{producer id}    | a producer's state that left the head       |
 | P#{id}#{partition} | C#{name}           | where some work on the partition left off   |
 | P#{id}#{partition} | D#{name}           | a grave: objects on their way out           |
 | TOPICS             | N#{name}           | a topic                                     |
 | TOPICS             | I#{id}             | its name                                    |
 | DOOMED             | {id}               | a deleted topic that still has items        |
-| CLUSTER            | ID, PRODUCERS      | the cluster's id, the next producer id      |
+| CLUSTER            | ID                 | the cluster's id, and the table's format    |
+| CLUSTER            | PRODUCERS          | the next producer id                        |
 | NODES              | {node id}          | a process that announced itself (nodes.py)  |
 
 An extent is filed under its *last* offset, so that one range query from any offset begins with the
 extent that contains it.
 
 Below a head's `settled_to` an extent counts only if it is `settled` itself, that is, a swap put it
-there (`swaps.py`): whoever indexes a slot later than its merge adds an item that nobody reads.
+there (`swaps.py`): an entry that is indexed later than it was merged is an item that nobody reads.
 """
 
 from base64 import b64decode
@@ -26,7 +27,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from samsa.aws.marks import pack_marks, pack_times, unpack_marks, unpack_times
-from samsa.ports import Bound, Extent, Grave, Head, Partition, Topic
+from samsa.ports import Bound, Extent, Grave, Partition, Topic
 
 Item: TypeAlias = dict[str, Any]
 """Attributes, each a {type: value} as DynamoDB has it on the wire."""
@@ -63,30 +64,6 @@ def head_key(partition: Partition) -> Item:
     return key(partition_pk(partition), "HEAD")
 
 
-def new_head(partition: Partition) -> Item:
-    return {
-        **head_key(partition),
-        "next_offset": number(0),
-        "log_start": number(0),
-        "inflight": {"M": {}},
-        "watchers": {"M": {}},
-    }
-
-
-def read_head(item: Item) -> Head:
-    return Head(
-        int(item["next_offset"]["N"]),
-        int(item["log_start"]["N"]),
-        _read_numbers(item["inflight"]),
-        _read_numbers(item["watchers"]),
-        int(item["settled_to"]["N"]) if "settled_to" in item else 0,
-    )
-
-
-def _read_numbers(attribute: Item) -> dict[str, int]:
-    return {name: int(value["N"]) for name, value in attribute["M"].items()}
-
-
 def extent_sk(last_offset: int) -> str:
     return f"E#{max(last_offset, 0):020d}"
 
@@ -108,6 +85,12 @@ def extent_item(partition: Partition, extent: Extent) -> Item:
         item["start"] = number(extent.start)
     if extent.times:
         item["times"] = {"B": pack_times(extent.times)}
+    if extent.shift:
+        item["shift"] = number(extent.shift)
+    if extent.data:
+        item["data"] = {"B": extent.data}
+    if extent.id:
+        item["id"] = string(extent.id)
     return item
 
 
@@ -123,6 +106,9 @@ def read_extent(item: Item) -> Extent:
         records=int(item["records"]["N"]),
         start=int(item["start"]["N"]) if "start" in item else 0,
         times=unpack_times(binary(item["times"])) if "times" in item else (),
+        shift=int(item["shift"]["N"]) if "shift" in item else 0,
+        data=binary(item["data"]) if "data" in item else b"",
+        id=item["id"]["S"] if "id" in item else "",
     )
 
 
@@ -165,13 +151,14 @@ def producer_item(partition: Partition, producer_id: int, bound: Bound, expires_
         **producer_key(partition, producer_id),
         "version": number(bound.version),
         "state": {"B": bound.state},
+        "base": number(bound.base),
         # DynamoDB's TTL counts in seconds. Rounded up: never forgotten early.
         "expires": number(-(-expires_at_ms // 1000)),
     }
 
 
 def read_producer(item: Item) -> Bound:
-    return Bound(int(item["version"]["N"]), binary(item["state"]))
+    return Bound(int(item["version"]["N"]), binary(item["state"]), int(item["base"]["N"]))
 
 
 def read_producer_id(item: Item) -> int:

@@ -1,4 +1,5 @@
-"""An extent's sparse index as bytes: both columns only grow, so their steps fit in few bytes."""
+"""Numbers in few bytes: varints, and an extent's sparse index. Both columns of that only grow, so
+their steps are small."""
 
 from collections.abc import Iterator
 from itertools import accumulate
@@ -12,7 +13,7 @@ def pack_marks(marks: Marks) -> bytes:
     last = (0, 0)
     for mark in marks:
         for before, value in zip(last, mark, strict=True):
-            _put_varint(packed, value - before)
+            put_varint(packed, value - before)
         last = mark
     return bytes(packed)
 
@@ -30,7 +31,7 @@ def unpack_marks(packed: bytes) -> Marks:
 def pack_times(times: tuple[int, ...]) -> bytes:
     packed, last = bytearray(), BEFORE_ALL_TIME
     for time in times:
-        _put_varint(packed, time - last)
+        put_varint(packed, time - last)
         last = time
     return bytes(packed)
 
@@ -39,20 +40,28 @@ def unpack_times(packed: bytes) -> tuple[int, ...]:
     return tuple(accumulate(_varints(packed), initial=BEFORE_ALL_TIME))[1:]
 
 
-def _put_varint(packed: bytearray, value: int) -> None:
+def put_varint(packed: bytearray, value: int) -> None:
     if value < 0:
-        raise ValueError("marks must grow")
+        raise ValueError(f"{value} is negative")
     while value > 0x7F:
         packed.append(value & 0x7F | 0x80)
         value >>= 7
     packed.append(value)
 
 
-def _varints(packed: bytes) -> Iterator[int]:
+def take_varint(packed: bytes, position: int) -> tuple[int, int]:
+    """The number that starts at `position`, and where the next one does."""
     value = shift = 0
-    for byte in packed:
+    while True:
+        byte = packed[position]
         value |= (byte & 0x7F) << shift
-        shift += 7
+        position, shift = position + 1, shift + 7
         if byte < 0x80:
-            yield value
-            value = shift = 0
+            return value, position
+
+
+def _varints(packed: bytes) -> Iterator[int]:
+    position = 0
+    while position < len(packed):
+        value, position = take_varint(packed, position)
+        yield value

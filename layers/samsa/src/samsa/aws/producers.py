@@ -1,9 +1,10 @@
-"""Idempotent producers: one item each per partition, changed by compare-and-swap on its version."""
+"""Idempotent producers: those that left a head have an item each. Their ids."""
 
-from typing import Any
+from contextlib import suppress
 
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
+from samsa.aws.head_items import read_producers
 from samsa.aws.items import (
     key,
     number,
@@ -14,16 +15,30 @@ from samsa.aws.items import (
     read_producer_id,
 )
 from samsa.ports import Bound, Partition
+from samsa.ports.heads import HeadProducer
 
 
 class ProducerCalls(TableCalls):
-    @counted
-    async def producer(self, partition: Partition, producer_id: int) -> Bound | None:
+    async def producer_item(self, partition: Partition, producer_id: int) -> Bound | None:
         item = await self.table.get(producer_key(partition, producer_id))
         return read_producer(item) if item else None
 
+    async def store_producer(
+        self, partition: Partition, producer_id: int, producer: HeadProducer
+    ) -> None:
+        item = producer_item(partition, producer_id, producer.bound, producer.expires_at)
+        with suppress(ConditionFailed):
+            await self.table.put_if(
+                item,
+                "attribute_not_exists(pk) OR #version < :version",
+                ExpressionAttributeNames={"#version": "version"},
+                ExpressionAttributeValues={":version": item["version"]},
+            )
+
     @counted
     async def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
+        # The head first: what leaves it between the two reads has an item by then.
+        in_head = read_producers(await self._head_item(partition))
         items = await self.table.items(
             partition_pk(partition),
             "B#",
@@ -32,20 +47,11 @@ class ProducerCalls(TableCalls):
             ExpressionAttributeNames={"#expires": "expires"},
             ExpressionAttributeValues={":now": number(now // 1000)},
         )
-        return {read_producer_id(item): read_producer(item) for item in items}
-
-    @counted
-    async def bind(
-        self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
-    ) -> bool:
-        bound = Bound(after + 1, state)
-        item = producer_item(partition, producer_id, bound, expires_at)
-        try:
-            await self.table.put_if(item, **_version_is(after))
-        except ConditionFailed as failed:
-            # Our own write, if an earlier try went through and its answer was lost.
-            return failed.old is not None and read_producer(failed.old) == bound
-        return True
+        found = {read_producer_id(item): read_producer(item) for item in items}
+        for producer_id, (bound, _, expires_at) in in_head.items():
+            if expires_at > now:
+                found[producer_id] = max(bound, found.get(producer_id, bound))
+        return found
 
     @counted
     async def forget_producers(self, now_ms: int) -> int:  # noqa: ARG002
@@ -61,13 +67,3 @@ class ProducerCalls(TableCalls):
             ReturnValues="UPDATED_NEW",
         )
         return int(answer["Attributes"]["next_id"]["N"]) - count
-
-
-def _version_is(version: int) -> dict[str, Any]:
-    if version == 0:
-        return {"condition": "attribute_not_exists(pk)"}
-    return {
-        "condition": "#version = :version",
-        "ExpressionAttributeNames": {"#version": "version"},
-        "ExpressionAttributeValues": {":version": number(version)},
-    }

@@ -1,9 +1,9 @@
 """Waking clients of functions: a text is pushed to their connections, by functions and processes.
 
 What is to be woken is collected, and then pushed together, with the records that were appended if
-they are small: then a shim answers the fetch that waits for them by itself. A watcher is woken
-once, and then has to come again: else every append would push to consumers that are busy reading
-anyway.
+they are small: then a shim answers the fetch that waits for them by itself, and goes on waiting.
+Who is sent no records has to come for them, and is a watcher no more until then: else every append
+would push to consumers that are busy reading anyway.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import islice
+from typing import NamedTuple
 from uuid import UUID
 
 from samsa.aws.connections import ConnectionsApi, Gone
@@ -64,6 +65,7 @@ class Pushes:
         self._news: dict[str, tuple[News, bytes]] = {}
         self._names: dict[str, set[str]] = {}
         self._woken: dict[Partition, dict[str, int]] = {}
+        self._gone: set[str] = set()
         self.pushed = 0
         self.lost = 0
         self._silent_until = 0.0
@@ -109,10 +111,21 @@ class Pushes:
         if len(names) * sum(one.size for one, _ in news.values()) > MOST_TOLD:
             news = {}
         texts = {each: _text(each, news) for each in set(map(frozenset, names.values()))}
-        pushes = [self._push(find, who, texts[frozenset(names[who])]) for who in names]
+        pushes = [self._push(find, who, texts[frozenset(names[who])].text) for who in names]
+        left = {
+            partition: {
+                who: until
+                for who, until in watchers.items()
+                if watch_name(partition) not in texts[frozenset(names[who])].told
+            }
+            for partition, watchers in woken.items()
+        }
         try:
             async with asyncio.timeout(WAKING_S):
-                await asyncio.gather(*pushes, *(self._forget(*entry) for entry in woken.items()))
+                await asyncio.gather(*pushes, *(self._forget(*entry) for entry in left.items()))
+                gone, self._gone = self._gone, set()
+                for partition, watchers in woken.items() if gone else ():
+                    await self._forget(partition, {w: watchers[w] for w in gone & watchers.keys()})
         except TimeoutError:
             log.warning("not all of %d connections were woken within %g s", len(names), WAKING_S)
 
@@ -124,6 +137,7 @@ class Pushes:
                 self.pushed += 1
         except Gone:
             log.info("a watcher has gone: %s", watcher)
+            self._gone.add(watcher)
         except Unavailable as error:
             self._lose(error)
 
@@ -141,7 +155,13 @@ class Pushes:
                 await self._ledger.forget_watchers(partition, some)
 
 
-def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> str:
+class Text(NamedTuple):
+    text: str
+    told: frozenset[str] = frozenset()
+    """The watches whose news is in it."""
+
+
+def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> Text:
     """With as much news as one message holds."""
     told: list[News] = []
     frame = b""
@@ -151,4 +171,6 @@ def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> str:
             told.append(one)
             frame += data
     text = encode(Wake(tuple(sorted(names)), tuple(told), frame))
-    return text if fits(text) else encode(Wake(tuple(sorted(names))))
+    if fits(text):
+        return Text(text, frozenset(one.name for one in told))
+    return Text(encode(Wake(tuple(sorted(names)))))

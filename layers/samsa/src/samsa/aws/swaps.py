@@ -1,11 +1,12 @@
 """Swapping runs of extents, and the graves of what they named.
 
-A transaction has a hundred parts, and a run may have thousands of slots. So one write voids them
+A transaction has a hundred parts, and a run may have thousands of extents. So one write voids them
 all: the head's `settled_to` moves past the run, and below it an extent counts only if a swap put it
-there. The slots' own items are then litter, whoever adds them or adds them again, and are removed
-after. What was settled before is replaced item by item, each on condition that it is as it was.
+there. The items of the run are then litter, also if they are added again, and are removed after.
+What was settled before is replaced item by item, each on condition that it is as it was.
 
-Runs are settled in order. What lies between `settled_to` and a run is settled first, as it is.
+Runs are settled in order. What lies between `settled_to` and a run is settled first, as it is. What
+is still in the head's tail is never part of a swap: readers take it from there, with its object.
 """
 
 import logging
@@ -29,11 +30,11 @@ from samsa.aws.items import (
     read_grave,
 )
 from samsa.aws.table import TRANSACTION
-from samsa.ports import Extent, Grave, Head, Partition, UnknownPartition, grave_of
+from samsa.ports import Extent, Grave, Head, Partition, UnknownPartition, graves_of
 
 log = logging.getLogger("samsa.aws")
 SETTLED_AT_ONCE = 90
-AS_IT_WAS = ("base", "offsets", "size", "object")
+AS_IT_WAS = ("base", "offsets", "size", "object", "start", "shift", "id")
 """What tells a settled extent from any other that could be in its place."""
 
 
@@ -43,7 +44,8 @@ class SwapCalls(ExtentCalls):
         self, partition: Partition, old: Sequence[Extent], new: Sequence[Extent]
     ) -> bool:
         head = await self._settle_before(partition, old[0].base)
-        if head is None:
+        end = old[-1].end
+        if head is None or _untailed(head, end) < end:
             return False
         parts = self._parts(partition, head.settled_to, old, new)
         if len(parts) > TRANSACTION:
@@ -58,12 +60,13 @@ class SwapCalls(ExtentCalls):
 
     async def _settle_before(self, partition: Partition, base: int) -> Head | None:
         """The head, once nothing between `settled_to` and `base` is unsettled. None if it cannot
-        be so now: a slot in between is open, or not indexed, and would never count again."""
+        be so now: something in between is not indexed yet, and would never count again."""
         while (head := await self._head_now(partition)) is not None:
             first = max(head.settled_to, head.log_start)
             if first >= base:
                 return head
-            some = neighbours(await self.extents(partition, first, SETTLED_AT_ONCE), first, base)
+            below = _untailed(head, base)
+            some = neighbours(await self.extents(partition, first, SETTLED_AT_ONCE), first, below)
             if not some:
                 return None
             # If someone else settles too, it fails: look again.
@@ -89,12 +92,9 @@ class SwapCalls(ExtentCalls):
         parts += [self._put(_settled(item)) for item in coming.values()]
         if old[-1].end > settled_to:
             parts.append(self._settling(partition, settled_to, old))
-        for key in {extent.key for extent in new} - {extent.key for extent in old}:
+        for key in {extent.key for extent in new} - {"", *(extent.key for extent in old)}:
             parts.append(self._taken(partition, key))
-        grave = grave_of(old, new)
-        if grave is not None:
-            parts.append(self._put(grave_item(partition, grave)))
-        return parts
+        return parts + [self._put(grave_item(partition, grave)) for grave in graves_of(old, new)]
 
     def _put(self, item: Item) -> Item:
         return {"Put": {"TableName": self.table.name, "Item": item}}
@@ -105,16 +105,19 @@ class SwapCalls(ExtentCalls):
             "TableName": self.table.name,
             # Not litter: another swap has voided that, and only its item is still there.
             "ConditionExpression": "attribute_exists(settled) AND "
-            + " AND ".join(f"#{name} = :{name}" for name in AS_IT_WAS),
+            + " AND ".join(
+                f"#{name} = :{name}" if name in was else f"attribute_not_exists(#{name})"
+                for name in AS_IT_WAS
+            ),
             "ExpressionAttributeNames": {f"#{name}": name for name in AS_IT_WAS},
-            "ExpressionAttributeValues": {f":{name}": was[name] for name in AS_IT_WAS},
+            "ExpressionAttributeValues": {f":{n}": was[n] for n in AS_IT_WAS if n in was},
         }
         if item is None:
             return {"Delete": {"Key": key_of(was), **condition}}
         return {"Put": {"Item": _settled(item), **condition}}
 
     def _settling(self, partition: Partition, settled_to: int, old: Sequence[Extent]) -> Item:
-        """Nobody else has settled meanwhile, nor has retention passed the first of the run."""
+        """If nothing was settled meanwhile, and retention has not passed the first of the run."""
         return {
             "Update": {
                 "TableName": self.table.name,
@@ -150,7 +153,7 @@ class SwapCalls(ExtentCalls):
         return found == list(new)
 
     async def _remove_litter(self, partition: Partition, base: int, end: int) -> None:
-        """Extents of slots in [base, end), which a swap has settled."""
+        """Extents in [base, end) that a swap has voided."""
         litter = await self.table.items(
             partition_pk(partition),
             extent_sk(base),
@@ -195,7 +198,7 @@ class SwapCalls(ExtentCalls):
             return
         grave = read_grave(item)
         if name.startswith("after ") and grave.base < grave.end:
-            # Whatever the swap could not remove any more, or somebody late has added since.
+            # What the swap could not remove any more, or a late process has added since.
             await self._remove_litter(partition, grave.base, grave.end)
         await self.table.call("delete_item", Key=key_of(item))
 
@@ -211,6 +214,12 @@ class SwapCalls(ExtentCalls):
             await self.table.call("delete_item", Key=key)
         else:
             await self.table.call("put_item", Item={**key, "value": number(value)})
+
+
+def _untailed(head: Head, end: int) -> int:
+    """The offset up to `end` below which nothing is in the tail, nor will be: entries come at the
+    end of the log."""
+    return min([end, *(entry.base for entry in head.tail)])
 
 
 def _settled(item: Item) -> Item:

@@ -25,12 +25,22 @@ class Table:
     def __init__(self, name: str, client: DynamoClient) -> None:
         self.name = name
         self.requests: dict[str, int] = defaultdict(int)
+        self.metering = False
+        """Whether to ask what each request consumed: for benchmarks and tests."""
+        self.units: dict[str, float] = defaultdict(float)
+        """Capacity units by operation, while metering; without requests that were refused."""
         self._client = client
 
-    async def send(self, method: str, **parameters: Any) -> Item:
+    async def send(self, method: str, repeatable: bool = True, **parameters: Any) -> Item:
+        """See `DynamoClient.send`."""
         operation = operation_of(method)
         self.requests[operation] += 1
-        return await self._client.send(operation, parameters)
+        if self.metering:
+            parameters["ReturnConsumedCapacity"] = "TOTAL"
+        answer = await self._client.send(operation, parameters, repeatable)
+        if self.metering:
+            self.units[operation] += _units(answer)
+        return answer
 
     async def call(self, method: str, **parameters: Any) -> Item:
         return await self.send(method, TableName=self.name, **parameters)
@@ -100,6 +110,12 @@ class Table:
                 return
             await asyncio.sleep(0.05 * 2**attempt)
         raise Unavailable(f"DynamoDB BatchWriteItem: {len(left)} of {len(keys)} not taken")
+
+
+def _units(answer: Item) -> float:
+    consumed = answer.get("ConsumedCapacity", [])
+    each = consumed if isinstance(consumed, list) else [consumed]
+    return float(sum(one.get("CapacityUnits", 0) for one in each))
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from samsa.aws.calls import counted
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.items import Item, head_key, name_key, new_head, string, topic_attributes
+from samsa.aws.head_items import new_head
+from samsa.aws.items import Item, head_key, name_key, string, topic_attributes
 from samsa.aws.topics import TopicCalls, partitions_of
 from samsa.ports import Partition, Topic
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
+from samsa.aws.head_items import MADE_BY_OLDER, new_head
 from samsa.aws.items import (
     LAST_EXTENT,
     Item,
@@ -15,15 +16,17 @@ from samsa.aws.items import (
     key,
     key_of,
     name_key,
-    new_head,
+    number,
     partition_pk,
     read_topic,
     string,
     topic_attributes,
 )
 from samsa.aws.table import TRANSACTION
-from samsa.ports import Partition, Topic
+from samsa.ports import Misconfigured, Partition, Topic
 
+FORMAT = number(2)
+"""Of the table. 1 had open slots in its heads, and no number."""
 AT_ONCE = 16
 """Partitions that are forgotten side by side."""
 
@@ -152,7 +155,7 @@ class TopicCalls(TableCalls):
             found.append(partition)
 
     async def _forget_partition(self, partition: Partition) -> None:
-        # The head first: without it no slot can be opened or confirmed, and no item appears anew.
+        # The head first: without it nothing can be committed.
         await self.table.call("delete_item", Key=head_key(partition))
         items = await self.table.items(
             partition_pk(partition), "B#", LAST_EXTENT, ProjectionExpression="pk, sk"
@@ -161,14 +164,19 @@ class TopicCalls(TableCalls):
 
     @counted
     async def cluster_id(self, proposed: str) -> str:
-        answer = await self.table.call(
-            "update_item",
-            Key=key("CLUSTER", "ID"),
-            UpdateExpression="SET #id = if_not_exists(#id, :proposed)",
-            ExpressionAttributeNames={"#id": "id"},
-            ExpressionAttributeValues={":proposed": string(proposed)},
-            ReturnValues="ALL_NEW",
-        )
+        """Raises Misconfigured if an older version made the table: every start asks for it."""
+        try:
+            answer = await self.table.call(
+                "update_item",
+                Key=key("CLUSTER", "ID"),
+                UpdateExpression="SET #id = if_not_exists(#id, :proposed), #format = :format",
+                ConditionExpression="attribute_not_exists(#id) OR #format = :format",
+                ExpressionAttributeNames={"#id": "id", "#format": "format"},
+                ExpressionAttributeValues={":proposed": string(proposed), ":format": FORMAT},
+                ReturnValues="ALL_NEW",
+            )
+        except ConditionFailed:
+            raise Misconfigured(MADE_BY_OLDER) from None
         return str(answer["Attributes"]["id"]["S"])
 
 

@@ -41,6 +41,12 @@ def object_in(text: str) -> dict[str, Any]:
     return found
 
 
+def integer(value: Any) -> int:
+    if type(value) is not int or abs(value) > LARGEST_INTEGER:
+        raise EnvelopeError(f"{type(value).__name__} where an integer belongs")
+    return value
+
+
 def natural(value: Any) -> int:
     if type(value) is not int or not 0 <= value <= LARGEST_INTEGER:
         raise EnvelopeError(f"{type(value).__name__} where a natural number belongs")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from samsa.envelope.fields import from_base64, list_of, natural, text, texts, to_base64
+from samsa.envelope.fields import from_base64, integer, list_of, natural, text, texts, to_base64
 from samsa.envelope.messages import (
     EnvelopeError,
     Error,
@@ -99,7 +99,9 @@ def _write_gather(message: Gather) -> Parts:
     pieces: list[Any] = []
     for piece in message.pieces:
         if isinstance(piece, Range):
-            pieces.append([urls.setdefault(piece.url, len(urls)), piece.start, piece.length])
+            shift = [piece.shift] if piece.shift else []
+            url = urls.setdefault(piece.url, len(urls))
+            pieces.append([url, piece.start, piece.length, *shift])
         else:
             pieces.append(to_base64(piece))
     more = {"urls": list(urls), "pieces": pieces, **_if_several(message)}
@@ -115,10 +117,13 @@ def _gather(found: Parts) -> Gather:
 def _piece(value: Any, urls: tuple[str, ...]) -> bytes | Range:
     if isinstance(value, str):
         return from_base64(value)
-    row = [natural(each) for each in list_of(value)]
-    if len(row) != 3 or row[0] >= len(urls):
-        raise EnvelopeError("a range is a URL's number, a start and a length")
-    return Range(urls[row[0]], row[1], row[2])
+    row = list_of(value)
+    if not 3 <= len(row) <= 4:
+        raise EnvelopeError("a range is a URL's number, a start, a length and perhaps a shift")
+    url, start, length = map(natural, row[:3])
+    if url >= len(urls):
+        raise EnvelopeError(f"there is no URL {url}")
+    return Range(urls[url], start, length, *map(integer, row[3:]))
 
 
 def _error(found: Parts) -> Error:

@@ -107,6 +107,8 @@ class Range(NamedTuple):
     url: str
     start: int
     length: int
+    shift: int = 0
+    """What the shim adds to the offset of each batch in it, if it holds batches."""
 
 
 class Gather(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.dynamodb_groups import DynamoGroups
+from samsa.aws.journal import HeadJournal
 from samsa.aws.open_connections import OpenConnections
 from samsa.aws.presign import Presigner
 from samsa.aws.s3 import S3Objects
@@ -35,6 +36,7 @@ class Assembly:
         stores = Stores(
             self.ledger,
             self.objects,
+            HeadJournal(self.ledger, self.objects, fresh, clock, settles_beside=True),
             VisitClock(self.door, clock),
             self.wakeups,
             Nonces(self.door, fresh),

@@ -5,8 +5,8 @@ raises would cost its client an answer that says nothing.
 
 The loop, the connections to the stores and what is remembered live as long as the process does,
 frozen between two events. Nothing of an event is left running: what is collected for others is
-pushed, and the closing of stale slots is waited for, a little. What is not done then may stop for
-ever, like any writer.
+pushed, and what a commit left to be done after it is waited for, a little. What is not done then
+may stop for ever: others do it.
 """
 
 import asyncio
@@ -178,9 +178,9 @@ class Gateway:
             async with asyncio.timeout(TIDYING_S):
                 await self._parts.broker.background_done()
         except TimeoutError:
-            log.info("left some slots to be closed by others")
+            log.info("left some of the tidying to others")
         except Exception:
-            log.exception("wake-ups or slots were left to others")
+            log.exception("wake-ups or tidying were left to others")
 
     def _connections_at(self, told: dict[str, Any]) -> str:
         return self._settings.connections or _connections_url(told)

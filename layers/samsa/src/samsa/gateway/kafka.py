@@ -28,9 +28,6 @@ NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
 MOST_S = 20.0
 """For appends: then the client is told that nothing is known, before API Gateway tells the shim."""
 
-LOOK_AFTER_MS = 500
-"""After a slot has become stale."""
-
 
 class Kafka:
     def __init__(self, parts: Assembly, good_ms: int) -> None:
@@ -60,7 +57,7 @@ class Kafka:
 
     async def serve_several(self, visit: Visit, frames: Frame) -> str:
         """The same for produces that came together: all are queued before the first is waited for,
-        and so share a slot. Raises DecodeError, EnvelopeError; Unavailable."""
+        and so share a commit. Raises DecodeError, EnvelopeError; Unavailable."""
         requests = [read_request(frame) for frame in apart(memoryview(bytearray(frames)))]
         if any(request.api_key != ApiKey.PRODUCE for request in requests):
             raise EnvelopeError("only produces come together")
@@ -105,16 +102,8 @@ class Kafka:
             return self._parked(visit, parking)  # less than min_bytes: it comes again for the rest
         frame = b"".join(frame_of(request, row))
         all_watched = watched and visit.watched >= set(parking.awaited)
-        text = self._parked(visit, parking, frame, self._good_for(visit) if all_watched else 0)
+        text = self._parked(visit, parking, frame, self._good_ms if all_watched else 0)
         return text if fits(text) else self._parked(visit, parking)
-
-    def _good_for(self, visit: Visit) -> int:
-        """Not longer than an open slot may stay open: its writer may be gone, and wake nobody."""
-        if not visit.open_since_ms:
-            return self._good_ms
-        stale_at = min(visit.open_since_ms) + self._parts.broker.stores.limits.fence_after_ms
-        left = stale_at + LOOK_AFTER_MS - self._parts.clock.now_ms()
-        return min(max(left, LOOK_AFTER_MS), self._good_ms)
 
     async def _have_remembered(self, visit: Visit) -> bool:
         try:

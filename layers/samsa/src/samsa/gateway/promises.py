@@ -1,7 +1,7 @@
 """Pieces of a response that stay in S3: a fetch names them, and the shim gets them itself."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from samsa.ports import Buffer, Objects
@@ -14,6 +14,11 @@ class Promise:
     key: str
     start: int
     length: int
+    shift: int = 0
+    """What is added to the offsets of the batches in it, by whoever gets it."""
+
+    def shifted(self, shift: int) -> "Promise":
+        return replace(self, shift=shift)
 
     def __len__(self) -> int:
         return self.length

@@ -1,9 +1,10 @@
 """From a response to what goes through API Gateway's door, which is 128 KB wide.
 
 A small response goes inline, with the records that it names. Of a fetch that is larger the shim
-gets the records itself: a gather list names ranges of log objects, and their bytes never come here.
-Where the ranges are so small that their URLs would be longer than they are, the fetch is answered
-inline with less. Anything else that is too large is put under spill/, and named from there.
+gets the records itself: a gather list names ranges of log objects, whose bytes never come here, and
+holds what the ledger keeps itself. Where the ranges are so small that their URLs would be longer
+than they are, the fetch is answered inline with less; where the list is too long, it is cut.
+Anything else that is too large is put under spill/, and named from there.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from samsa.aws.presign import Presigner
 from samsa.envelope import LARGEST_INLINE, Gather, Range, Reply, encode, fits
 from samsa.handlers import dispatch
 from samsa.ports import Missing, Objects, Unavailable
+from samsa.records.batch import shift_offsets
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request
 from samsa.wire.schema import Segment
@@ -61,28 +63,32 @@ class Replies:
         return await self._spilled(seq, spill_key, segments, several=True)
 
     async def _fetched(self, seq: int, spill_key: str, request: Request, row: Any) -> str:
-        while promised := sum(1 for _ in promises(row)):
-            length = sum(len(promise) for promise in promises(row))
+        while True:
             segments = frame_of(request, row)
-            if size_of(segments) <= LARGEST_INLINE:
+            size = size_of(segments)
+            if size <= LARGEST_INLINE:
                 return encode(Reply(seq, await self._load(segments)))
-            if promised > 1 and length < promised * WORTH_A_URL:
-                keep_bytes(row, LARGEST_INLINE - HEADERS - (size_of(segments) - length))
+            pieces = pieces_of(row)
+            promised = [piece for piece in pieces if isinstance(piece, Promise)]
+            if not promised:
+                break
+            if len(pieces) > 1 and size_of(promised) < len(promised) * WORTH_A_URL:
+                keep_bytes(row, LARGEST_INLINE - HEADERS - (size - size_of(pieces)))
                 continue
             text = await self._gathered(seq, segments)
             if fits(text):
                 return text
-            if promised == 1:
+            if len(pieces) == 1:
                 break
-            keep_first(row, promised * 2 // 3)
-        return await self._spilled(seq, spill_key, frame_of(request, row))
+            keep_first(row, len(pieces) * 2 // 3)
+        return await self._spilled(seq, spill_key, segments)
 
     async def _gathered(self, seq: int, segments: Sequence[Segment]) -> str:
         pieces: list[bytes | Range] = []
         for segment in segments:
             if isinstance(segment, Promise):
                 url = await self._presigner.get(segment.key)
-                pieces.append(Range(url, segment.start, segment.length))
+                pieces.append(Range(url, segment.start, segment.length, segment.shift))
             else:
                 pieces.append(segment)
         return encode(Gather(seq, tuple(pieces)))
@@ -103,9 +109,10 @@ class Replies:
         if not isinstance(segment, Promise):
             return segment
         try:
-            return await self._objects.get(segment.key, segment.start, segment.length)
+            data = await self._objects.get(segment.key, segment.start, segment.length)
         except (Missing, Unavailable) as error:
             raise Unread(str(error)) from error
+        return shift_offsets(data, segment.shift) if segment.shift else data
 
 
 def frame_of(request: Request, row: Any) -> list[Segment]:
@@ -122,9 +129,9 @@ def _partitions(row: Any) -> Iterator[Any]:
         yield from topic.partitions
 
 
-def promises(row: Any) -> Iterator[Promise]:
-    for partition in _partitions(row):
-        yield from (piece for piece in partition.records if isinstance(piece, Promise))
+def pieces_of(row: Any) -> list[Segment]:
+    """Each holds whole batches: bytes, or a promise of them."""
+    return [piece for partition in _partitions(row) for piece in partition.records]
 
 
 def keep_first(row: Any, most: int) -> None:

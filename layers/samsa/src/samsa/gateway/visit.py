@@ -30,8 +30,6 @@ class Visit:
     """The time for all of this request: what a function takes is not what a client has waited."""
     parking: Parking | None = None
     watched: set[Partition] = field(default_factory=set)
-    open_since_ms: list[int] = field(default_factory=list)
-    """Of the slots that were open where it watches: somebody has to look at them again."""
 
 
 class Door:

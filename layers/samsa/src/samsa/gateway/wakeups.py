@@ -12,7 +12,6 @@ from samsa.aws.connections import ConnectionsApi
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.pushing import Pushes
 from samsa.log.stores import Stores
-from samsa.log.tokens import Token
 from samsa.log.watch import Watches
 from samsa.ports import Appended, Awaited, CannotWait, GroupKey, Partition
 
@@ -85,5 +84,4 @@ class ConnectionWatches(Watches):
         if visit.connection_id not in head.watchers:
             return False  # the head is full, so no wake-up will come: the shim asks again
         visit.watched.add(partition)
-        visit.open_since_ms += [Token.parse(token).opened_at for token in head.inflight]
         return True

@@ -143,8 +143,8 @@ class Broker:
         return self._coordinator.refused if self._coordinator is not None else 0
 
     async def background_done(self) -> None:
-        """Until nothing runs that nobody waits for."""
-        await self.log.background.drain()
+        """Until nothing is left that a request began and did not wait for."""
+        await self.log.background_done()
         if self._coordinator is not None:
             await self._coordinator.drain()
 

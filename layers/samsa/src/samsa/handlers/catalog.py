@@ -3,6 +3,9 @@
 A topic is remembered for a second: another process may delete it meanwhile, which the log notices
 by itself (its head is gone). A name that does not exist is never remembered. While the ledger does
 not answer, what it said last still holds: nobody can make or delete a topic then.
+
+Where the ledger is far away, a topic that is in use is looked up again before its second is over,
+so that no request waits for that (`look_ahead`).
 """
 
 import asyncio
@@ -12,6 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, NoReturn
 from uuid import UUID
 
+from samsa.log.background import Background
 from samsa.log.stores import Stores
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.wire.errors import ErrorCode
@@ -21,6 +25,8 @@ from .internal import OFFSETS, OFFSETS_CONFIGS, OFFSETS_PARTITIONS
 from .topic_totals import TopicIndex, Totals
 
 REMEMBER_MS = 1_000
+LOOK_AHEAD_MS = 500
+"""A topic that is asked for in this time before it would be forgotten is looked up again."""
 PATIENCE_S = 2.0
 """A ledger that takes longer is taken to be down: clients ask for topics before all else."""
 MAX_PARTITIONS = 10_000
@@ -50,13 +56,30 @@ class Catalog:
         self._index = TopicIndex()
         self._indexed_at: int | None = None
         self.refused: Counter[str] = Counter()
+        self.look_ahead: Background | None = None
+        """Who looks topics up again. None: whoever asks first after a second waits for it."""
+        self._looking: set[str | UUID] = set()
 
     def remembered(self, key: str | UUID) -> Topic | None:
         """By name or by id. After the clock was set back, nothing is remembered for longer."""
         kept = self._kept.get(key)
-        if kept is not None and 0 < kept[0] - self._stores.clock.now_ms() <= REMEMBER_MS:
-            return kept[1]
-        return None
+        if kept is None:
+            return None
+        left_ms = kept[0] - self._stores.clock.now_ms()
+        if not 0 < left_ms <= REMEMBER_MS:
+            return None
+        if left_ms <= LOOK_AHEAD_MS and self.look_ahead is not None and key not in self._looking:
+            self._looking.add(key)
+            self.look_ahead.start(self._look_again(key))
+        return kept[1]
+
+    async def _look_again(self, key: str | UUID) -> None:
+        ledger = self._stores.ledger
+        asked = ledger.topic(key) if isinstance(key, str) else ledger.topic_by_id(key)
+        try:
+            await self._look(key, asked)
+        finally:
+            self._looking.discard(key)
 
     def last_seen(self, key: str | UUID) -> Topic | None:
         """However long ago: for who cannot wait for the ledger, and finds out if it is gone."""

@@ -70,9 +70,9 @@ async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Foun
         return await broker.log.times.at(partition, timestamp) or NOT_FOUND
     if timestamp == MAX_TIMESTAMP:
         return await broker.log.times.newest(partition) or NOT_FOUND
-    head = await broker.log.glance(partition)
+    head = await broker.log.head(partition)
     if timestamp == LATEST:
-        return Found(head.visible_end, -1)
+        return Found(head.next_offset, -1)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         return Found(head.log_start, -1)
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
@@ -81,12 +81,12 @@ async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Foun
 
 
 async def _old_style(partition: Partition, entry: Any, broker: Broker) -> Any:
-    head = await broker.log.glance(partition)
+    head = await broker.log.head(partition)
     if entry.timestamp == LATEST:
-        offsets = sorted({head.visible_end, head.log_start}, reverse=True)
+        offsets = sorted({head.next_offset, head.log_start}, reverse=True)
     else:
         found = await _look_up(partition, entry.timestamp, broker)
-        offsets = [found.offset if found.offset >= 0 else head.visible_end]
+        offsets = [found.offset if found.offset >= 0 else head.next_offset]
     return PARTITION_RESPONSE(
         partition_index=entry.partition_index,
         old_style_offsets=offsets[: max(0, entry.max_num_offsets)],

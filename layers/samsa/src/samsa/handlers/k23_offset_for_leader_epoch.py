@@ -34,7 +34,7 @@ async def offset_for_leader_epoch(request: Any, context: Context, broker: Broker
 async def _answer(topic: Topic | Refused, broker: Broker, entry: Any) -> Any:
     try:
         partition = partition_in(topic, entry.partition, entry.current_leader_epoch)
-        head = await broker.log.glance(partition)
+        head = await broker.log.head(partition)
     except Refused as refused:
         code = refused.code
     except UnknownPartition:
@@ -45,6 +45,6 @@ async def _answer(topic: Topic | Refused, broker: Broker, entry: Any) -> Any:
         if entry.leader_epoch != LEADER_EPOCH:
             return PARTITION_RESPONSE(partition=entry.partition)
         return PARTITION_RESPONSE(
-            partition=entry.partition, leader_epoch=LEADER_EPOCH, end_offset=head.visible_end
+            partition=entry.partition, leader_epoch=LEADER_EPOCH, end_offset=head.next_offset
         )
     return PARTITION_RESPONSE(partition=entry.partition, error_code=code)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from samsa.log.producers import ProducerState
+from samsa.log.read import OutOfRange
 from samsa.ports import Bound, Missing, Partition, Topic, Unavailable, UnknownPartition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -64,14 +65,13 @@ async def _describe_all(partition: Partition, found: dict[int, Bound], broker: B
 
 
 async def _describe(partition: Partition, producer_id: int, bound: Bound, broker: Broker) -> Any:
-    state = ProducerState.unpack(bound.state)
+    state = ProducerState.of(bound)
     last = state.entries[-1]
     try:
-        batch = await broker.log.reader.batch_at(partition, last.base, last.slot)
-        # In a slot that was fenced there is filler: the batch was bound and never stored.
-        timestamp = batch.max_timestamp if batch.producer_id == producer_id else NOT_KNOWN
-    except Missing:
-        timestamp = NOT_KNOWN
+        batch = await broker.log.reader.batch_at(partition, last.base)
+    except (Missing, OutOfRange):
+        batch = None
+    timestamp = batch.max_timestamp if batch else NOT_KNOWN
     return PRODUCER(
         producer_id=producer_id,
         producer_epoch=state.epoch,

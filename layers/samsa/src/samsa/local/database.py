@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from samsa.local.files import sync_path_to
 from samsa.local.health import Health
-from samsa.ports import Unavailable
+from samsa.ports import NotDone, Unavailable
 
 OPENING_S = 10.0
 """Others may be opening the same file, or writing down what a process left that died."""
@@ -27,8 +27,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Busy(Unavailable):
-    """Another process has been writing for long. Nothing was done."""
+class Busy(NotDone):
+    """Another process has been writing for long."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -72,7 +72,11 @@ class Database:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
         self._db.execute("PRAGMA wal_autocheckpoint=0")  # the ledger's own thread does it
-        self._db.executescript(schema)
+        try:
+            self._db.executescript(schema)
+        except sqlite3.Error:
+            self._db.close()  # with its transaction, for which others would wait
+            raise
         if fsync:
             sync_path_to(path)
 

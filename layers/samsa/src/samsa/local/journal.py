@@ -1,13 +1,11 @@
 """The journal: a SQLite ledger and a folder of objects, taken together.
 
-The bytes go to a pack first, where nobody looks for them. One transaction then takes the offsets,
-binds the producers and enters the slot into the index, or does nothing. There is no moment at which
-a slot is open, so there is nothing to fence when a process dies.
+The bytes go to a pack first, where nobody looks for them. One transaction then takes the next
+offsets, binds the producers and enters the append into the index, or does nothing. Another process
+may have appended meanwhile: then the offsets are not those that the bytes carry, and the index says
+by how much. While a process is alone, even the transaction can wait (`noted.py`).
 
-Another process may have taken the offsets meanwhile: then the transaction finds so, and nothing is
-stored. While a process is alone, even the transaction can wait (`noted.py`).
-
-Small slots are written in the event loop, large ones in a thread, so that the network goes on
+Small appends are written in the event loop, large ones in a thread, so that the network goes on
 meanwhile (`pace.py`).
 
 What a pack holds may be durable although this process does not `fsync`. So before a pack is
@@ -17,7 +15,6 @@ deleted, what has taken it out of the index is made durable.
 import asyncio
 import os
 import sqlite3
-from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -25,16 +22,16 @@ from uuid import UUID
 
 from samsa.local.database import Busy
 from samsa.local.health import Health
+from samsa.local.ledger_journal import LedgerJournal
 from samsa.local.pace import Pace
 from samsa.local.packs import Packs, Place
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
     Buffer,
     Claim,
+    CommitResult,
     Extent,
-    Journaled,
     Partition,
-    Tail,
     Unavailable,
     UnknownPartition,
 )
@@ -42,7 +39,7 @@ from samsa.ports import (
 LISTEN_EVERY_S = 0.05
 
 
-class SqliteJournal:
+class SqliteJournal(LedgerJournal):
     def __init__(
         self,
         ledger: SqliteLedger,
@@ -52,9 +49,8 @@ class SqliteJournal:
         health: Health | None = None,
     ) -> None:
         """`health` is that of the disk that `root` is on, unless it is the ledger's."""
+        super().__init__(ledger)
         self.health = health or ledger.health
-        self.calls: dict[str, int] = defaultdict(int)
-        self._ledger = ledger
         self._packs = Packs(root, process, fsync)
         self._fsync = fsync
         self._pace = Pace()
@@ -82,29 +78,28 @@ class SqliteJournal:
             loop = asyncio.get_running_loop()
             self._listening = loop.call_later(LISTEN_EVERY_S, self._listen)
 
-    async def append(
+    async def commit(
         self,
         partition: Partition,
         extent: Extent,
         parts: Sequence[Buffer],
         claims: Sequence[Claim],
-    ) -> Journaled:
-        self.calls["append"] += 1
+    ) -> CommitResult:
+        self.calls["commit"] += 1
         if self.health.trouble is not None:
             await self.health.check()
         if self._ledger.health.trouble is not None:
             await self._ledger.health.check()
         place = await self._write(partition, extent, parts)
-        placed = Extent(
-            *extent[:5], place.pack.key, extent.marks, extent.records, place.start, extent.times
-        )
+        self.calls["pack"] += 1
+        key, start = place.pack.key, place.start
         try:
-            done = self._ledger.noted.append(partition, placed, claims)
+            done = self._ledger.noted.commit(partition, extent, key, start, claims)
             if done is None:
-                done = await self._ledger.append(partition, placed, claims)
+                done = await self._commit(partition, extent, key, start, claims)
         except Busy:
             self._packs.give_back(place, extent.size)
-            return Journaled(await self._ledger.head(partition), False)
+            raise
         except OSError as error:
             self._packs.keep(place)
             raise self._ledger.health.failed(error, "noting an append") from error
@@ -114,17 +109,13 @@ class SqliteJournal:
             self._packs.delete(place.pack.key)
             raise
         except BaseException:
-            self._packs.keep(place)  # for all that anyone knows
+            self._packs.keep(place)  # it may be stored
             raise
-        if done.stored:
-            self._packs.keep(place)
-        else:
+        if done.base is None:
             self._packs.give_back(place, extent.size)
+        else:
+            self._packs.keep(place)
         return done
-
-    def tail(self, partition: Partition, offset: int) -> Tail | None:
-        self.calls["tail"] += 1
-        return self._ledger.noted.tail(partition, offset)
 
     async def _write(self, partition: Partition, extent: Extent, parts: Sequence[Buffer]) -> Place:
         if not self._ledger.noted.alone:
@@ -155,16 +146,14 @@ class SqliteJournal:
             writing.add_done_callback(lambda _: loop.call_soon_threadsafe(self._packs.keep, place))
             raise
 
+    async def count_sweep(self, partition: Partition) -> None:
+        """A pack that is written to is locked: there is nothing to count."""
+
     async def sweep(self, partition: Partition, below: int) -> None:
         self.calls["sweep"] += 1
         try:
             self._packs.tidy(partition, below)
-            surely, perhaps = self._packs.dead(partition, below)
-            if surely:
-                await self._ledger.persist()
-            for key in surely:
-                self._packs.delete(key)
-            for key in perhaps:
+            for key in self._packs.begun_below(partition, below):
                 await self._delete_if_dead(partition, key, below)
         except OSError as error:
             raise Unavailable(f"sweeping packs: {error.strerror}") from error

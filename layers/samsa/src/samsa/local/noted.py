@@ -21,8 +21,8 @@ from samsa.joining import adjoin, join_extents
 from samsa.local.database import Transaction, is_busy
 from samsa.local.notes import Note, Notes
 from samsa.local.ownership import Ownership
-from samsa.local.schema import INSERT_EXTENT, INSERT_UNLESS_HELD, extent_to_row
-from samsa.ports import Claim, Extent, Head, Journaled, Partition, Tail
+from samsa.local.schema import INSERT_EXTENT, INSERT_UNLESS_HELD, committed, extent_to_row
+from samsa.ports import Claim, CommitResult, Extent, Head, Partition, Tail
 
 IN_MEMORY = ":memory:"
 SETTLE_AFTER_S = 0.05
@@ -35,9 +35,9 @@ REMEMBERED = 100_000
 RAISE_HEAD = """
     UPDATE heads SET next_offset = max(next_offset, ?) WHERE topic=? AND partition=?"""
 RAISE_PRODUCER = """
-    INSERT INTO producers VALUES (?,?,?,?,?,?)
+    INSERT INTO producers VALUES (?,?,?,?,?,?,?)
     ON CONFLICT DO UPDATE SET version = excluded.version, state = excluded.state,
-        expires_at = excluded.expires_at
+        expires_at = excluded.expires_at, base = excluded.base
     WHERE version < excluded.version"""
 
 
@@ -67,7 +67,7 @@ class NotedAppends:
         """How many partitions and producers that is."""
         self._with_notes: list[Standing] = []
         self._perhaps_written = False
-        """Whether an attempt to write down what waits has failed: who knows how far it came."""
+        """Whether an attempt to write down what waits has failed: it may be written or not."""
         self._timer: asyncio.TimerHandle | None = None
         self._ownership: Ownership | None = None
         self._notes: Notes | None = None
@@ -109,38 +109,45 @@ class NotedAppends:
 
     # Appending
 
-    def append(
-        self, partition: Partition, extent: Extent, claims: Sequence[Claim]
-    ) -> Journaled | None:
-        """None if it takes a transaction to know. Raises OSError: then nobody knows."""
+    def next_offset(self, partition: Partition) -> int | None:
+        """None: the ledger has to be asked."""
         standing = self._standings.get(partition)
-        if standing is None or standing.head.next_offset != extent.base or not self.alone:
+        return None if standing is None else standing.head.next_offset
+
+    def commit(
+        self, partition: Partition, extent: Extent, key: str, start: int, claims: Sequence[Claim]
+    ) -> CommitResult | None:
+        """None if it takes a transaction to know. Raises OSError: then it may be noted or not."""
+        standing = self._standings.get(partition)
+        if standing is None or not self.alone:
             return None
+        versions = standing.versions
         for claim in claims:
-            if standing.versions.get(claim.producer_id) != claim.after:
+            if versions.get(claim.producer_id) != claim.after:
                 return None
         if len(self.waiting) >= MANY and not self._made_room():
             return None
-        note = Note(partition, extent, tuple(claims))
+        before = standing.head
+        base = before.next_offset
+        placed = committed(extent, base, key, start)
+        note = Note(partition, placed, tuple(claims))
         assert self._notes is not None
         self._notes.add(note)
         self.waiting.append(note)
         if not standing.noted:
             self._with_notes.append(standing)
-        standing.noted.append(extent)
-        head = standing.head
-        head = Head(extent.end, head.log_start, head.inflight, head.watchers)
-        self.remember(partition, head, claims)
+        standing.noted.append(placed)
+        head = standing.head = Head(base + extent.offsets, before.log_start, before.watchers)
+        for claim in claims:
+            versions[claim.producer_id] = claim.after + 1
         if self._timer is None:
             self._settle_after(SETTLE_AFTER_S)
-        return Journaled(head, True)
+        return CommitResult(head, base)
 
-    def remember(self, partition: Partition, head: Head, claims: Sequence[Claim]) -> None:
-        """What is true once an append is stored. What was known of other producers stays true."""
+    def remember(self, partition: Partition, head: Head, claims: Sequence[Claim] = ()) -> None:
+        """The head as it is now, and what an append has bound. What was known of other producers
+        stays true."""
         if not self.alone:
-            return
-        if head.inflight:
-            self.forget(partition)
             return
         if self._remembered > REMEMBERED:
             self.forget_all()
@@ -204,7 +211,11 @@ class NotedAppends:
         insert = INSERT_UNLESS_HELD if perhaps_again else INSERT_EXTENT
         extents = [(n.partition, n.extent) for n in notes] if perhaps_again else _joined(notes)
         heads = {note.partition: note.extent.end for note in notes}
-        claims = {(n.partition, claim.producer_id): claim for n in notes for claim in n.claims}
+        claims = {
+            (note.partition, claim.producer_id): (claim, note.extent.base)
+            for note in notes
+            for claim in note.claims
+        }
         with Transaction(self._db):
             there = {p for p, end in heads.items() if self._raise_head(p, end)}
             self._db.executemany(
@@ -214,9 +225,17 @@ class NotedAppends:
             self._db.executemany(
                 RAISE_PRODUCER,
                 [
-                    (p.topic_id.bytes, p.number, producer, c.after + 1, c.state, c.expires_at)
-                    for (p, producer), c in claims.items()
-                    if p in there
+                    (
+                        partition.topic_id.bytes,
+                        partition.number,
+                        producer_id,
+                        claim.after + 1,
+                        claim.state,
+                        claim.expires_at,
+                        base,
+                    )
+                    for (partition, producer_id), (claim, base) in claims.items()
+                    if partition in there
                 ],
             )
 

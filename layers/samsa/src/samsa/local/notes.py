@@ -17,7 +17,7 @@ from samsa.local.schema import pack_marks, unpack_marks
 from samsa.ports import Claim, Extent, Partition
 
 _FRAME = struct.Struct(">II")
-_EXTENT = struct.Struct(">16siqqqqqqqHII")
+_EXTENT = struct.Struct(">16siqqqqqqqqHII")
 _CLAIM = struct.Struct(">qqqI")
 
 
@@ -39,6 +39,7 @@ class Note(NamedTuple):
             extent.stored_at,
             extent.records,
             extent.start,
+            extent.shift,
             len(key),
             len(marks),
             len(claims),
@@ -53,7 +54,7 @@ class Note(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> "Note":
-        topic, number, base, offsets, size, newest, stored_at, records, start, *lengths = (
+        topic, number, base, offsets, size, newest, stored_at, records, start, shift, *lengths = (
             _EXTENT.unpack_from(data)
         )
         at, (key_length, marks_length, count) = _EXTENT.size, lengths
@@ -67,7 +68,9 @@ class Note(NamedTuple):
             at += _CLAIM.size
             claims.append(Claim(producer_id, data[at : at + length], after, expires_at))
             at += length
-        extent = Extent(base, offsets, size, newest, stored_at, key, marks, records, start)
+        extent = Extent(
+            base, offsets, size, newest, stored_at, key, marks, records, start, shift=shift
+        )
         return cls(Partition(UUID(bytes=topic), number), extent, tuple(claims))
 
 

@@ -14,8 +14,10 @@ from collections import defaultdict
 from urllib.parse import quote
 
 from samsa.local.database import BUSY_TIMEOUT_MS, store_call
+from samsa.local.noted import IN_MEMORY, NotedAppends
 from samsa.local.notes import Notes
 from samsa.local.ownership import is_somebody_alone
+from samsa.local.schema import format_of
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
 
@@ -27,6 +29,7 @@ class Onlooker(SqliteLedger):
     """Its calls that write fail: SQLite refuses them."""
 
     def __init__(self, path: str) -> None:
+        """Raises Misconfigured: the ledger is of another format."""
         # Not as a ledger is opened: no schema, no lock, no checkpoints.
         self.calls = defaultdict(int)
         self.thread = None
@@ -37,6 +40,8 @@ class Onlooker(SqliteLedger):
             isolation_level=None,
             check_same_thread=False,
         )
+        format_of(self._db, path)
+        self.noted = NotedAppends(IN_MEMORY, self._db, lambda _: None)
 
     def failed(self, name: str, error: sqlite3.Error) -> Unavailable:
         """It says nothing about the disk that SQLite refuses to write."""
@@ -50,13 +55,8 @@ class Onlooker(SqliteLedger):
 
     @store_call
     def topics(self) -> list[Topic]:
-        """Without what is noted of changes: the ledger may be from before that."""
+        """It asks once: nothing is kept for the next time."""
         return self._select_topics("topics ORDER BY name")
-
-    @property
-    def has_open_slots(self) -> bool:
-        query = "SELECT 1 FROM heads WHERE inflight != '{}' LIMIT 1"
-        return self._db.execute(query).fetchone() is not None
 
     def shows(self, partition: Partition, offset: int) -> bool:
         """Whether the log has come so far, or its topic is gone."""
@@ -66,15 +66,15 @@ class Onlooker(SqliteLedger):
             return True
 
 
-async def look_on(path: str) -> SqliteLedger:
+async def look_on(path: str) -> Onlooker:
     """The ledger as it is now, with all that anybody was answered for. Raises Unavailable."""
     try:
         os.stat(path)
-        noted = _noted(f"{path}-notes")
         ledger = Onlooker(path)
+        noted = _noted(f"{path}-notes")
         for _ in range(LOOKS):
             if all(ledger.shows(*end) for end in noted.items()):
-                return await _with_slots_closed(ledger, path)
+                return ledger
             if not is_somebody_alone(path):
                 # To open it writes down what is noted.
                 await (await asyncio.to_thread(SqliteLedger, path)).close()
@@ -95,11 +95,3 @@ def _noted(path: str) -> dict[Partition, int]:
         return {note.partition: note.extent.end for note in notes.read()}
     finally:
         notes.close()
-
-
-async def _with_slots_closed(ledger: Onlooker, path: str) -> SqliteLedger:
-    """Who is alone leaves no slot open. A slot that is open may have to be closed by us."""
-    if not ledger.has_open_slots or is_somebody_alone(path):
-        return ledger
-    await ledger.close()
-    return await asyncio.to_thread(SqliteLedger, path)

@@ -1,9 +1,9 @@
 """Where to write: in the event loop, or in a thread.
 
-To hand a slot over to a thread and to hear from it again costs 150 µs of CPU, as much as it takes
-to put 400 KB into the page cache. So while the disk keeps up, slots of up to a megabyte are written
-where they are. When it does not, the kernel makes writers wait, and whoever waits in the event loop
-lets everybody wait: from then on only small slots are written there, for a while.
+To hand an append over to a thread and to hear from it again costs 150 µs of CPU, as much as it
+takes to put 400 KB into the page cache. So while the disk keeps up, appends of up to a megabyte are
+written where they are. When it does not, the kernel makes writers wait, and whoever waits in the
+event loop lets everybody wait: from then on only small ones are written there, for a while.
 
 The time that a write takes is the machine's, and not the log's: it decides who writes, never what.
 """

@@ -1,19 +1,20 @@
-"""Packs: append-only files that hold many slots each.
+"""Packs: append-only files that hold many appends each.
 
-A file per slot costs an inode per append, and a file to open per slot that is read. A pack costs
-neither: it is written by one process, for one partition, from its start to its end, and what
-follows in the log mostly follows in the pack.
+A file per append costs an inode, and a file to open when it is read. A pack costs neither: it is
+written by one process, for one partition, from its start to its end, and what follows in the log
+mostly follows in the pack.
 
-The process that writes a pack holds a shared lock on it, and nobody deletes a pack that is locked.
-A process leaves a pack for good when it starts the next, so of the packs of one process all but the
-last end where the next one starts. What was written and never committed is dead weight.
+The process that writes a pack holds a shared lock on it until what it wrote there is committed, and
+a pack that is locked is not deleted. A pack is named by the offset that was the next when it was
+made, and all that is in it are at or above. Where it ends only the index can tell: an append that
+was written later may be committed before. What was written and never committed is dead weight.
 
 No lock is waited for. A sweeper, of this process or of another, locks a pack while it asks the
 index about it; a writer that meets this lock starts the next pack instead.
 
-With `fsync` a slot counts as written when its bytes are on the disk, and so are all names that lead
-to them. If the disk fails to do that once, nothing more is written to that pack: the kernel forgets
-what it could not write, and a later sync of the same file would succeed without it.
+With `fsync` an append counts as written when its bytes are on the disk, and so are all names that
+lead to them. If the disk fails to do that once, nothing more is written to that pack: the kernel
+forgets what it could not write, and a later sync of the same file would succeed without it.
 """
 
 import errno
@@ -21,7 +22,7 @@ import fcntl
 import os
 import shutil
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -36,15 +37,6 @@ NEW_TRIES = 8
 
 def _folder(partition: Partition) -> str:
     return f"pack/{partition.topic_id}/{partition.number}"
-
-
-class PackName(NamedTuple):
-    key: str
-    first: int
-    """The offset that it was made for: all in it are at or above."""
-    process: str
-    number: int
-    """Among all that its process made."""
 
 
 class Pack:
@@ -69,7 +61,7 @@ class Pack:
         self.seen_in = 0
         """In which round it was last found at its path."""
         self.end = 0
-        """Where the next slot goes."""
+        """Where the next append goes."""
         self.users = 0
         """How many write to it, or are about to."""
         self.is_left = False
@@ -81,7 +73,7 @@ class Pack:
 
 
 class Place(NamedTuple):
-    """Where a slot's bytes go."""
+    """Where an append's bytes go."""
 
     pack: Pack
     start: int
@@ -99,7 +91,7 @@ class Packs:
         self._open: OrderedDict[Partition, Pack] = OrderedDict()
 
     def place(self, partition: Partition, base: int, size: int) -> Place:
-        """Room for a slot. The caller writes there, and then gives the place back or keeps it."""
+        """Room for an append. The caller writes there, and then gives it back or keeps it."""
         pack = self._open.get(partition) or self._reopened(partition)
         if pack is not None and (pack.broken or not self._is_there(pack)):
             pack = None
@@ -113,7 +105,7 @@ class Packs:
 
     def look_again(self) -> None:
         """From now on each pack is looked for at its path once more before it is written to. To do
-        so with every slot was a twentieth of an append, and who takes a file away under a broker
+        so with every append was a twentieth of its time, and who takes a file away under a broker
         has taken more than what is written meanwhile."""
         self._round += 1
 
@@ -243,30 +235,14 @@ class Packs:
         if pack is not None and not pack.users and pack.first < below:
             self.leave(partition)
 
-    def dead(self, partition: Partition, below: int) -> tuple[list[str], list[str]]:
-        """Keys of packs that hold nothing at or above `below`; and of those of which only the
-        index can tell, because each is the last of its process."""
-        surely: list[str] = []
-        perhaps: list[str] = []
-        later: dict[str, int] = {}
-        for name in sorted(self._names(partition), key=lambda name: name.number, reverse=True):
-            end = later.get(name.process)
-            later[name.process] = name.first
-            if end is None and name.first < below:
-                perhaps.append(name.key)
-            elif end is not None and end <= below:
-                surely.append(name.key)
-        return surely, perhaps
-
-    def _names(self, partition: Partition) -> Iterator[PackName]:
+    def begun_below(self, partition: Partition, below: int) -> list[str]:
+        """Keys of packs that were made for an offset below `below`, the oldest first."""
         folder = _folder(partition)
         try:
-            entries = os.listdir(f"{self._root}/{folder}")
+            names = sorted(os.listdir(f"{self._root}/{folder}"))
         except FileNotFoundError:
-            return
-        for entry in entries:
-            first, process, number = entry.split("-")
-            yield PackName(f"{folder}/{entry}", int(first), process, int(number))
+            return []
+        return [f"{folder}/{name}" for name in names if int(name.partition("-")[0]) < below]
 
     def lock(self, key: str) -> int | None:
         """A descriptor that keeps everybody from writing to a pack, if nobody does."""

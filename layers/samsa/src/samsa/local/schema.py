@@ -1,17 +1,23 @@
-"""The SQLite ledger's tables, and how its rows become the ports' types."""
+"""The SQLite ledger's tables, and how its rows become the ports' types.
+
+The format is numbered in the file itself (`PRAGMA user_version`). A ledger of another number is
+refused and left as it is. Ledgers from before one commit have no number: theirs is 0.
+"""
 
 import json
+import sqlite3
 import struct
 import sys
 from array import array
 from typing import Any
 from uuid import UUID
 
-from samsa.ports import Extent, Grave, Head, Partition, Topic
+from samsa.ports import Extent, Grave, Head, Misconfigured, Partition, Topic
 
-# A head is one row, as it is one item in DynamoDB: a reserve is one statement, and so needs no
-# transaction around it. An extent is found by its last offset: one range scan from
-# `last >= O` starts with the extent that contains O.
+FORMAT = 1
+
+# A head is one row, as it is one item in DynamoDB. An extent is found by its last offset: one range
+# scan from `last >= O` starts with the extent that contains O.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS topics (
     name TEXT PRIMARY KEY, id BLOB NOT NULL UNIQUE, partitions INTEGER NOT NULL,
@@ -23,14 +29,15 @@ CREATE TABLE IF NOT EXISTS doomed (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS heads (
     topic BLOB, partition INTEGER, next_offset INTEGER NOT NULL DEFAULT 0,
-    log_start INTEGER NOT NULL DEFAULT 0, inflight TEXT NOT NULL DEFAULT '{}',
-    watchers TEXT NOT NULL DEFAULT '{}', PRIMARY KEY (topic, partition)
+    log_start INTEGER NOT NULL DEFAULT 0, watchers TEXT NOT NULL DEFAULT '{}',
+    sweeps INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (topic, partition)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extents (
     topic BLOB, partition INTEGER, last INTEGER, base INTEGER NOT NULL, offsets INTEGER NOT NULL,
     size INTEGER NOT NULL, max_timestamp INTEGER NOT NULL, stored_at INTEGER NOT NULL,
     key TEXT NOT NULL, marks BLOB NOT NULL, records INTEGER NOT NULL,
-    start INTEGER NOT NULL, times BLOB NOT NULL DEFAULT x'', PRIMARY KEY (topic, partition, last)
+    start INTEGER NOT NULL, times BLOB NOT NULL, shift INTEGER NOT NULL, data BLOB NOT NULL,
+    id TEXT NOT NULL, PRIMARY KEY (topic, partition, last)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS graves (
     topic BLOB, partition INTEGER, name TEXT, base INTEGER NOT NULL, until INTEGER NOT NULL,
@@ -43,14 +50,27 @@ CREATE TABLE IF NOT EXISTS cursors (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS producers (
     topic BLOB, partition INTEGER, producer INTEGER, version INTEGER NOT NULL, state BLOB NOT NULL,
-    expires_at INTEGER NOT NULL, PRIMARY KEY (topic, partition, producer)
+    expires_at INTEGER NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (topic, partition, producer)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS cluster (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT OR IGNORE INTO cluster VALUES ('next_producer_id', 1000);
 """
 
+
 NOTHING = "{}"
 _MARK = struct.Struct(">II")
+
+
+def format_of(db: sqlite3.Connection, path: str) -> int:
+    """0 if there is no ledger in the file yet. Raises Misconfigured: it is not `FORMAT`."""
+    found = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if found == FORMAT or not db.execute("PRAGMA table_info(heads)").fetchone():
+        return found
+    age = "an older" if found < FORMAT else "a newer"
+    raise Misconfigured(
+        f"{path} was made by {age} version of Samsa, and this one cannot read it: name another "
+        "folder with --data, or go on with the version that made it"
+    )
 
 
 def pack_marks(marks: tuple[tuple[int, int], ...]) -> bytes:
@@ -77,58 +97,43 @@ def _big_endian(numbers: "array[int]") -> "array[int]":
     return numbers
 
 
-EXTENT = "base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times"
-INSERT_EXTENT = "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+EXTENT = (
+    "base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times, shift, "
+    "data, id"
+)
+MARKS, TIMES = Extent._fields.index("marks"), Extent._fields.index("times")
+INSERT_EXTENT = "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 # The first extent that ends after ours begins is the only one that could hold some of it.
 INSERT_UNLESS_HELD = """
-    INSERT INTO extents SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13
+    INSERT INTO extents SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16
     WHERE coalesce((SELECT base FROM extents WHERE topic=?1 AND partition=?2 AND last >= ?4
         ORDER BY last LIMIT 1), ?3 + 1) > ?3"""
 
 
 def extent_to_row(partition: Partition, extent: Extent) -> tuple[Any, ...]:
-    base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times = extent
-    return (
-        partition.topic_id.bytes,
-        partition.number,
-        base + offsets - 1,
-        base,
-        offsets,
-        size,
-        max_timestamp,
-        stored_at,
-        key,
-        pack_marks(marks) if marks else b"",
-        records,
-        start,
-        pack_times(times) if times else b"",
-    )
+    values: list[Any] = list(extent)
+    values[MARKS] = pack_marks(extent.marks) if extent.marks else b""
+    values[TIMES] = pack_times(extent.times) if extent.times else b""
+    return (partition.topic_id.bytes, partition.number, extent.end - 1, *values)
+
+
+def committed(extent: Extent, base: int, key: str, start: int) -> Extent:
+    """The append that `extent` describes, at its base and in its place. Its own base is a guess."""
+    guess, offsets, size, newest, stored_at, _, marks, records, _, times, *_ = extent
+    shift = base - guess
+    return Extent(base, offsets, size, newest, stored_at, key, marks, records, start, times, shift)
 
 
 def row_to_extent(row: tuple[Any, ...]) -> Extent:
-    base, offsets, size, max_timestamp, stored_at, key, marks, records, start, times = row
-    return Extent(
-        base,
-        offsets,
-        size,
-        max_timestamp,
-        stored_at,
-        key,
-        unpack_marks(marks) if marks else (),
-        records,
-        start,
-        unpack_times(times) if times else (),
-    )
+    values = list(row)
+    values[MARKS] = unpack_marks(values[MARKS]) if values[MARKS] else ()
+    values[TIMES] = unpack_times(values[TIMES]) if values[TIMES] else ()
+    return Extent._make(values)
 
 
 def row_to_head(row: tuple[Any, ...]) -> Head:
-    next_offset, log_start, inflight, watchers = row
-    return Head(
-        next_offset,
-        log_start,
-        {} if inflight == NOTHING else json.loads(inflight),
-        {} if watchers == NOTHING else json.loads(watchers),
-    )
+    next_offset, log_start, watchers = row
+    return Head(next_offset, log_start, {} if watchers == NOTHING else json.loads(watchers))
 
 
 def grave_to_row(partition: Partition, grave: Grave) -> tuple[Any, ...]:

@@ -1,9 +1,9 @@
 """The SQLite ledger: one file, safe for several processes on one machine.
 
-Every ledger call is one transaction, so a crash between two calls leaves what the log protocol can
-repair. WAL mode: readers never wait. With `synchronous=NORMAL` a commit survives the end of the
-process (`kill -9`); `fsync=True` makes it survive the end of the machine too, and then calls run in
-a thread, because they wait for the disk.
+Every ledger call is one transaction, and so is the commit of an append. WAL mode: readers never
+wait. With `synchronous=NORMAL` a commit survives the end of the process (`kill -9`); `fsync=True`
+makes it survive the end of the machine too, and then calls run in a thread, because they wait for
+the disk.
 
 Without fsync a call takes 10-30 µs, less than handing it to a thread would cost: it runs in the
 event loop.
@@ -11,11 +11,13 @@ event loop.
 
 import asyncio
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from samsa.local.checkpoint import Checkpointer
@@ -24,10 +26,12 @@ from samsa.local.files import sync_file
 from samsa.local.node_rows import NODES_SCHEMA, NodeCalls
 from samsa.local.noted import NotedAppends
 from samsa.local.schema import (
+    FORMAT,
     INSERT_EXTENT,
-    INSERT_UNLESS_HELD,
     SCHEMA,
+    committed,
     extent_to_row,
+    format_of,
     row_to_head,
     row_to_topic,
 )
@@ -36,24 +40,24 @@ from samsa.local.topic_list import TOPIC_CHANGES, TopicList
 from samsa.ports import (
     Bound,
     Claim,
-    Confirmed,
+    CommitResult,
     Extent,
     Head,
-    Journaled,
     Partition,
     Topic,
-    Unavailable,
     UnknownPartition,
 )
-from samsa.ports.bounds import MOST_OPEN_SLOTS, MOST_WATCHERS
+from samsa.ports.bounds import MOST_WATCHERS
 
 STALE_WATCHER_MS = 60_000
-HEAD = "next_offset, log_start, inflight, watchers"
+HEAD = "next_offset, log_start, watchers"
+BOUND = "version, state, base"
 
 HARMLESS = {
     "head",
+    "sweeps",
+    "count_sweep",
     "extents",
-    "extent_before",
     "extent_at_time",
     "newest_extent",
     "producer",
@@ -77,52 +81,28 @@ HARMLESS = {
     "nodes",
     "put_node",
     "remove_node",
-    "append",
+    "commit",
 }
-"""Calls that leave heads and producers as they are; but for an append, which says what it did."""
+"""Calls that leave heads and producers as they are; but for a commit, which says what it did."""
 
-RESERVE = f"""
-    UPDATE heads
-    SET inflight = json_set(inflight, ?, next_offset), next_offset = next_offset + ?
-    WHERE topic=? AND partition=? AND json_extract(inflight, ?) IS NULL
-        AND (SELECT count(*) FROM json_each(inflight)) < {MOST_OPEN_SLOTS}
+ADVANCE = f"""
+    UPDATE heads SET next_offset = next_offset + ?
+    WHERE topic=? AND partition=? AND sweeps = coalesce(?, sweeps)
     RETURNING {HEAD}"""
-CLOSE = f"""
-    UPDATE heads SET inflight = json_remove(inflight, ?)
-    WHERE topic=? AND partition=? AND json_extract(inflight, ?) = ?
-    RETURNING {HEAD}"""
-APPEND = f"""
-    UPDATE heads SET next_offset = ?
-    WHERE topic=? AND partition=? AND next_offset = ?
-    RETURNING {HEAD}"""
-# Mostly one slot is open at a time: then there is no JSON to be taken apart.
-RESERVE_FIRST = f"""
-    UPDATE heads
-    SET inflight = '{{"' || ? || '":' || next_offset || '}}', next_offset = next_offset + ?
-    WHERE topic=? AND partition=? AND inflight = '{{}}'
-    RETURNING {HEAD}"""
-CLOSE_LAST = f"""
-    UPDATE heads SET inflight = '{{}}'
-    WHERE topic=? AND partition=? AND inflight = '{{"' || ? || '":' || ? || '}}'
-    RETURNING {HEAD}"""
+
+
+class SweepsMoved(Exception):
+    """An object that was put before may be deleted by now: nothing was committed."""
 
 
 class SqliteLedger(SwapCalls, NodeCalls):
     def __init__(self, path: str, fsync: bool = False) -> None:
-        super().__init__(path, SCHEMA + TOPIC_CHANGES + NODES_SCHEMA, fsync)
+        super().__init__(path, _schema(path), fsync)
         self._path = path
-        self._add_times()
         self._topics = TopicList(self._db)
         self.noted = NotedAppends(path, self._db, partial(self.failed, "settle"))
         self._checkpointer = Checkpointer(path)
         self._is_open()
-
-    def _add_times(self) -> None:
-        """A ledger from before segments lacks a column."""
-        columns = {row[1] for row in self._db.execute("PRAGMA table_info(extents)")}
-        if "times" not in columns:
-            with suppress(sqlite3.OperationalError):  # another process was faster
-                self._db.execute("ALTER TABLE extents ADD COLUMN times BLOB NOT NULL DEFAULT x''")
 
     def before(self, name: str, about: object) -> None:
         if self.noted.waiting:
@@ -144,51 +124,61 @@ class SqliteLedger(SwapCalls, NodeCalls):
         return row_to_head(row)
 
     @store_call
-    def reserve(self, partition: Partition, token: str, count: int) -> Head:
-        # SQLite, like DynamoDB, reads every right side from the row as it was.
-        where = (partition.topic_id.bytes, partition.number)
-        rows = self._db.execute(RESERVE_FIRST, (token, count, *where)).fetchall()
-        if not rows:
-            path = f'$."{token}"'
-            rows = self._db.execute(RESERVE, (path, count, *where, path)).fetchall()
-        head = row_to_head(rows[0]) if rows else self._head(partition)
-        if token not in head.inflight:
-            raise Unavailable(f"{partition}: {len(head.inflight)} appends are under way")
-        return head
+    def commit(
+        self,
+        partition: Partition,
+        extent: Extent,
+        key: str,
+        start: int,
+        claims: Sequence[Claim],
+        sweeps: int | None = None,
+    ) -> CommitResult:
+        """Give an append, whose bytes are at `start` of the object `key`, its offsets, bind its
+        producers and index it; or do nothing, if claims are lost. `extent.base` is a guess.
 
-    @store_call
-    def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
+        Raises UnknownPartition; SweepsMoved, if `sweeps` is given and is another by now; Busy, and
+        nothing was done; and Unavailable.
+        """
         where = (partition.topic_id.bytes, partition.number)
-        with self._write() as execute:
-            rows = execute(CLOSE_LAST, (*where, token, extent.base)).fetchall()
-            if not rows:
-                path = f'$."{token}"'
-                rows = execute(CLOSE, (path, *where, path, extent.base)).fetchall()
-            if rows:
-                execute(INSERT_UNLESS_HELD, extent_to_row(partition, extent))
-        return Confirmed(row_to_head(rows[0]) if rows else self._head(partition), bool(rows))
-
-    @store_call
-    def append(self, partition: Partition, extent: Extent, claims: Sequence[Claim]) -> Journaled:
-        """For the journal: reserve, bind and confirm, of what is in its place already."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            where = (extent.end, partition.topic_id.bytes, partition.number, extent.base)
-            rows = self._db.execute(APPEND, where).fetchall()
-            lost = [claim.producer_id for claim in claims if not self._claim(partition, claim)]
-            if not rows or lost:
+            rows = self._db.execute(ADVANCE, (extent.offsets, *where, sweeps)).fetchall()
+            if not rows:
+                self._head(partition)
+                raise SweepsMoved
+            head = row_to_head(rows[0])
+            base = head.next_offset - extent.offsets
+            lost = [c.producer_id for c in claims if not self._claim(partition, c, base)]
+            if lost:
                 self._db.execute("ROLLBACK")
                 self.noted.forget(partition)
-                return Journaled(self._head(partition), False, tuple(lost))
-            self._db.execute(INSERT_EXTENT, extent_to_row(partition, extent))
+                return CommitResult(self._head(partition), None, tuple(lost))
+            placed = committed(extent, base, key, start)
+            self._db.execute(INSERT_EXTENT, extent_to_row(partition, placed))
             self._db.execute("COMMIT")
         except BaseException:
             self._db.rollback()
-            self.noted.forget(partition)  # for all that anyone knows it is written
+            self.noted.forget(partition)  # after an error of COMMIT it may be written
             raise
-        head = row_to_head(rows[0])
         self.noted.remember(partition, head, claims)
-        return Journaled(head, True)
+        return CommitResult(head, base)
+
+    @store_call
+    def sweeps(self, partition: Partition) -> int:
+        row = self._db.execute(
+            "SELECT sweeps FROM heads WHERE topic=? AND partition=?",
+            (partition.topic_id.bytes, partition.number),
+        ).fetchone()
+        if row is None:
+            raise UnknownPartition(str(partition))
+        return int(row[0])
+
+    @store_call
+    def count_sweep(self, partition: Partition) -> None:
+        self._db.execute(
+            "UPDATE heads SET sweeps = sweeps + 1 WHERE topic=? AND partition=?",
+            (partition.topic_id.bytes, partition.number),
+        )
 
     @store_call
     def holds(self, partition: Partition, key: str, offset: int) -> bool:
@@ -206,11 +196,6 @@ class SqliteLedger(SwapCalls, NodeCalls):
     @store_call
     def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
         return self._select_extents(partition, "AND last >= ? ORDER BY last LIMIT ?", offset, limit)
-
-    @store_call
-    def extent_before(self, partition: Partition, offset: int) -> Extent | None:
-        found = self._select_extents(partition, "AND last < ? ORDER BY last DESC LIMIT 1", offset)
-        return found[0] if found else None
 
     @store_call
     def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
@@ -233,11 +218,8 @@ class SqliteLedger(SwapCalls, NodeCalls):
 
     @store_call
     def producer(self, partition: Partition, producer_id: int) -> Bound | None:
-        return self._producer(partition, producer_id)
-
-    def _producer(self, partition: Partition, producer_id: int) -> Bound | None:
         row = self._db.execute(
-            "SELECT version, state FROM producers WHERE topic=? AND partition=? AND producer=?",
+            f"SELECT {BOUND} FROM producers WHERE topic=? AND partition=? AND producer=?",
             (partition.topic_id.bytes, partition.number, producer_id),
         ).fetchone()
         return Bound(*row) if row else None
@@ -245,31 +227,25 @@ class SqliteLedger(SwapCalls, NodeCalls):
     @store_call
     def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
         rows = self._db.execute(
-            "SELECT producer, version, state FROM producers "
+            f"SELECT producer, {BOUND} FROM producers "
             "WHERE topic=? AND partition=? AND expires_at > ? ORDER BY producer",
             (partition.topic_id.bytes, partition.number, now),
         )
-        return {producer_id: Bound(version, state) for producer_id, version, state in rows}
+        return {producer_id: Bound(*bound) for producer_id, *bound in rows}
 
-    @store_call
-    def bind(
-        self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
-    ) -> bool:
-        done = self._claim(partition, Claim(producer_id, state, after, expires_at))
-        return done or self._producer(partition, producer_id) == (after + 1, state)
-
-    def _claim(self, partition: Partition, claim: Claim) -> bool:
+    def _claim(self, partition: Partition, claim: Claim, base: int) -> bool:
         producer_id, state, after, expires_at = claim
         where = (partition.topic_id.bytes, partition.number, producer_id)
         if after == 0:
             done = self._db.execute(
-                "INSERT OR IGNORE INTO producers VALUES (?,?,?,1,?,?)", (*where, state, expires_at)
+                "INSERT OR IGNORE INTO producers VALUES (?,?,?,1,?,?,?)",
+                (*where, state, expires_at, base),
             )
         else:
             done = self._db.execute(
-                "UPDATE producers SET version=version+1, state=?, expires_at=? "
+                "UPDATE producers SET version=version+1, state=?, expires_at=?, base=? "
                 "WHERE topic=? AND partition=? AND producer=? AND version=?",
-                (state, expires_at, *where, after),
+                (state, expires_at, base, *where, after),
             )
         return done.rowcount > 0
 
@@ -427,3 +403,14 @@ class SqliteLedger(SwapCalls, NodeCalls):
         self._checkpointer.close()
         self._wait_at_most(BUSY_TIMEOUT_MS)
         self.noted.close()
+
+
+def _schema(path: str) -> str:
+    """What makes the ledger, in one transaction: half of one would be taken for another format's.
+    Looked at before anything is opened to write: one that is not ours stays as it is."""
+    if os.path.exists(path):
+        with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as db:
+            if format_of(db, path):
+                return ""
+    made = f"{SCHEMA}{TOPIC_CHANGES}{NODES_SCHEMA}PRAGMA user_version={FORMAT};"
+    return f"BEGIN IMMEDIATE;{made}COMMIT;"

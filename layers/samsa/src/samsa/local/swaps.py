@@ -17,7 +17,7 @@ from samsa.local.schema import (
     row_to_extent,
     row_to_grave,
 )
-from samsa.ports import Extent, Grave, Partition, grave_of
+from samsa.ports import Extent, Grave, Partition, graves_of
 
 INSERT_GRAVE = "INSERT OR IGNORE INTO graves VALUES (?,?,?,?,?,?,?,?)"
 TAKE_ANNOUNCED = "DELETE FROM graves WHERE topic=? AND partition=? AND name=? AND announced"
@@ -67,9 +67,8 @@ class SwapCalls(Database):
             (*where, old[0].base, old[-1].end),
         )
         self._db.executemany(INSERT_EXTENT, [extent_to_row(partition, extent) for extent in new])
-        grave = grave_of(old, new)
-        if grave is not None:
-            self._db.execute(INSERT_GRAVE, grave_to_row(partition, grave))
+        graves = [grave_to_row(partition, grave) for grave in graves_of(old, new)]
+        self._db.executemany(INSERT_GRAVE, graves)
 
     @store_call
     def announce(self, partition: Partition, grave: Grave) -> None:

@@ -1,4 +1,4 @@
-"""Work that nobody waits for: closing stale slots, renewing watches."""
+"""Work that no request waits for."""
 
 import asyncio
 import logging

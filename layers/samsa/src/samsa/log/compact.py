@@ -27,9 +27,9 @@ from .compact_keys import KeyMap
 from .compact_plan import NEVER_MS, Compaction, Survey, groups
 from .compact_progress import Progress
 from .compact_slice import Cleaned, clean_all
-from .extents import Range, cut, describe, join
+from .extents import Range, cut, describe, join, piece, read, whole
 from .producers import ProducerState
-from .read import OutOfRange, Reader
+from .read import OutOfRange, Reader, indexed_end
 from .segments import segment_key
 from .stores import Stores
 
@@ -84,8 +84,11 @@ class Compactor:
     ) -> Compacted | None:
         """One round, or what is left of one, if it is due: None if it is not."""
         head = await self._reader.head(partition)
+        if head.tail:
+            await self._stores.journal.settle(partition)
+            head = await self._reader.head(partition)
         cleaned = await self.progress.cleaned(partition)
-        if head.visible_end <= max(cleaned, head.log_start):
+        if head.next_offset <= max(cleaned, head.log_start):
             return None
         try:
             done = await self._round(partition, head, cleaned, rules, out_of_time)
@@ -109,7 +112,7 @@ class Compactor:
         out_of_time: Callable[[], bool],
     ) -> Compacted | None:
         found = Survey(cleaned, self._stores.clock.now_ms(), rules)
-        async for extent in self._extents(partition, head.log_start, head.visible_end):
+        async for extent in self._extents(partition, head.log_start, indexed_end(head)):
             if not found.add(extent):
                 break
         begun = await self.progress.end(partition)
@@ -151,8 +154,8 @@ class Compactor:
     async def _waiting_since(self, found: Survey) -> int:
         if found.oldest is None or found.rules.max_lag_ms == NEVER_MS:
             return NEVER_MS
-        key, start = found.oldest.key, found.oldest.start
-        first = read_header(await self._stores.objects.get(key, start, HEADER_SIZE))
+        header = whole(found.oldest).part(0, HEADER_SIZE, found.oldest.end)
+        first = read_header(await read(self._stores.objects, header._replace(shift=0)))
         # A producer may say that its records are of tomorrow: they wait since they were stored.
         stored_at = found.oldest.stored_at
         return min(first.base_timestamp, stored_at) if first.base_timestamp >= 0 else stored_at
@@ -168,12 +171,10 @@ class Compactor:
         return keys
 
     async def _asked_for(self, partition: Partition, now_ms: int) -> set[int]:
-        """Looked up after the head: whatever is visible in it was bound before."""
+        """Looked up after the head: whatever that shows was bound before."""
         producers = await self._stores.ledger.producers(partition, now_ms)
         return {
-            entry.base
-            for bound in producers.values()
-            for entry in ProducerState.unpack(bound.state).entries
+            entry.base for bound in producers.values() for entry in ProducerState.of(bound).entries
         }
 
     async def _clean(
@@ -217,8 +218,8 @@ class Compactor:
     async def _load(self, group: Sequence[Extent]) -> list[Piece]:
         """Files are opened only: they are read where the work is done."""
         objects = self._stores.objects
-        load = objects.get if objects.far else objects.piece
-        return await asyncio.gather(*(load(r.key, r.start, r.length) for r in _ranges(group)))
+        load = read if objects.far else piece
+        return await asyncio.gather(*(load(objects, wanted) for wanted in _ranges(group)))
 
 
 def _ranges(group: Sequence[Extent]) -> list[Range]:
@@ -246,9 +247,9 @@ async def _in_pieces(parts: Sequence[Buffer]) -> AsyncIterator[Buffer]:
 
 
 def _buffers(pieces: Sequence[Piece]) -> Iterator[Buffer]:
-    for piece in pieces:
-        if isinstance(piece, FileRange):
-            yield piece.read()
-            piece.close()
+    for one in pieces:
+        if isinstance(one, FileRange):
+            yield one.read()
+            one.close()
         else:
-            yield piece
+            yield one

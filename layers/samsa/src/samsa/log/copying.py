@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 from samsa.ports import Buffer, Extent, Unavailable
 
-from .extents import Range, join
+from .extents import Range, join, read, whole
 from .stores import Stores
 
 PIECE_BYTES = 1024 * 1024
@@ -40,14 +40,17 @@ async def copy(stores: Stores, run: Sequence[Extent]) -> AsyncIterator[Buffer]:
 
 
 def _pieces(run: Sequence[Extent]) -> Iterator[Range]:
-    whole: list[Range] = []
+    ranges: list[Range] = []
     for extent in run:
-        join(whole, Range(extent.key, extent.start, extent.size, extent.end))
-    for one in whole:
+        join(ranges, whole(extent))
+    for one in ranges:
+        if one.shift or one.data:
+            yield one  # its batches get their offsets: it is read whole
+            continue
         for start in range(0, one.length, PIECE_BYTES):
             length = min(PIECE_BYTES, one.length - start)
-            yield Range(one.key, one.start + start, length, one.end_offset)
+            yield one.part(start, length, one.end_offset)
 
 
-async def _get(stores: Stores, piece: Range) -> Buffer:
-    return await stores.insist(stores.objects.get, piece.key, piece.start, piece.length)
+async def _get(stores: Stores, wanted: Range) -> Buffer:
+    return await stores.insist(read, stores.objects, wanted)

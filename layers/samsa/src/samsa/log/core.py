@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samsa.ports import Head, Partition, Piece, UnknownPartition
+from samsa.ports import Head, Partition, Piece
 
-from .admit import Outcome, Producers
+from .admit import Outcome
 from .append import Appender
 from .background import Background
 from .extents import Range
-from .fence import Fencer
 from .janitor import Janitor
 from .layout import Batch
 from .merge import Merger
@@ -20,6 +19,8 @@ from .retain import Retainer
 from .stores import Stores
 from .times import Times
 from .watch import Watches
+from .window import Window
+from .windows import WindowSweeper
 from .writer import Appending, PartitionWriter
 
 if TYPE_CHECKING:
@@ -29,17 +30,19 @@ if TYPE_CHECKING:
 class Log:
     def __init__(self, stores: Stores) -> None:
         self.background = Background()
-        self.fencer = Fencer(stores, self.background)
-        self.reader = Reader(stores, self.fencer)
+        self.reader = Reader(stores)
         self.times = Times(stores, self.reader)
         self.retainer = Retainer(stores, self.reader)
         self.sweeper = self.retainer.sweeper
         self.merger = Merger(stores, self.reader)
-        self.janitor = Janitor(stores, self.retainer, self.merger, self.sweeper)
+        windows = WindowSweeper(stores, self.sweeper)
+        self.janitor = Janitor(stores, self.retainer, self.merger, self.sweeper, windows)
         self.watches = Watches(stores)
         self._stores = stores
-        self._appender = Appender(stores, self.reader, self.fencer, Producers(stores, self.reader))
+        self._appender = Appender(stores)
         self._writers: dict[Partition, PartitionWriter] = {}
+        window_ms = stores.limits.window_ms
+        self._window = Window(window_ms) if window_ms else None
 
     @cached_property
     def compactor(self) -> "Compactor":
@@ -52,19 +55,17 @@ class Log:
         """Append through the partition's writer: order of calls is order in the log."""
         writer = self._writers.get(partition)
         if writer is None:
-            writer = PartitionWriter(partition, self._appender, self._stores.limits)
+            limits = self._stores.limits
+            writer = PartitionWriter(partition, self._appender, limits, self._window)
             self._writers[partition] = writer
         return writer.submit(batch)
 
     async def append_once(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
-        """Append in a slot of their own, for a process that lives no longer than its request."""
+        """Append in a commit of their own, for a process that lives no longer than its request."""
         return await self._appender.append(partition, batches)
 
     async def head(self, partition: Partition) -> Head:
         return await self.reader.head(partition)
-
-    async def glance(self, partition: Partition) -> Head:
-        return await self.reader.glance(partition)
 
     async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
         return await self.reader.plan(partition, offset, max_bytes)
@@ -81,20 +82,13 @@ class Log:
         if writer is not None and writer.idle:
             del self._writers[partition]
 
-    async def close_orphans(self, partitions: Sequence[Partition]) -> int:
-        """Fence every open slot at once, for a process that knows itself to be the only one."""
-        closed = 0
-        for partition in partitions:
-            try:
-                head = await self._stores.ledger.head(partition)
-            except UnknownPartition:
-                continue
-            await self.fencer.fence_all(partition, head)
-            closed += len(head.inflight)
-        return closed
+    async def background_done(self) -> None:
+        """Until nothing is left that a request began and did not wait for."""
+        await self.background.drain()
+        await self._stores.journal.drain()
 
     async def drain(self) -> None:
         """Until nothing is being written."""
         while busy := [writer for writer in self._writers.values() if not writer.idle]:
             await asyncio.gather(*(writer.finished() for writer in busy))
-        await self.background.drain()
+        await self.background_done()

@@ -1,28 +1,64 @@
 """From stored bytes to their index entry, and from an index entry to the bytes that are wanted."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from samsa.joining import mark_every
-from samsa.ports import Buffer, Extent, Partition
-from samsa.records.batch import BatchHeader, headers
-
-from .stores import slot_key
+from samsa.ports import Buffer, Extent, FileRange, Objects, Piece
+from samsa.records.batch import BatchHeader, shift_offsets
 
 
 class Range(NamedTuple):
-    """Bytes of one object that hold whole batches."""
+    """Bytes that hold whole batches: of one object, or of the ledger itself."""
 
     key: str
     start: int
     length: int
     end_offset: int
     """The offset after the last batch in it."""
+    shift: int = 0
+    """What is added to the offsets in it."""
+    data: bytes = b""
+    """The bytes, if they are in the ledger."""
+
+    def part(self, start: int, length: int, end_offset: int) -> "Range":
+        data = self.data[start : start + length]
+        return Range(self.key, self.start + start, length, end_offset, self.shift, data)
+
+
+def whole(extent: Extent) -> Range:
+    return Range(extent.key, extent.start, extent.size, extent.end, extent.shift, extent.data)
+
+
+async def read(objects: Objects, wanted: Range) -> Buffer:
+    """The bytes, with the right offsets. Raises Missing."""
+    data: Buffer = wanted.data
+    if not data:
+        data = await objects.get(wanted.key, wanted.start, wanted.length)
+    return shift_offsets(data, wanted.shift) if wanted.shift else data
+
+
+async def piece(objects: Objects, wanted: Range) -> Piece:
+    """The same, ready to be sent: as an open file where there is one, and no offset is shifted."""
+    if wanted.data:
+        return shift_offsets(wanted.data, wanted.shift) if wanted.shift else wanted.data
+    found = await objects.piece(wanted.key, wanted.start, wanted.length)
+    return _shifted(found, wanted.shift) if wanted.shift else found
+
+
+def _shifted(found: Any, shift: int) -> Any:
+    if isinstance(found, FileRange):
+        data = found.read()
+        found.close()
+        return shift_offsets(data, shift)
+    if isinstance(found, bytes | bytearray | memoryview):
+        return shift_offsets(found, shift)
+    return found.shifted(shift)  # of bytes that are elsewhere, and are shifted where they arrive
 
 
 def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int) -> Extent:
-    """The extent of a slot from its batches, each with its position."""
+    """The extent of an object from its batches, each with its position."""
     position, header = placed[-1]
     size, offsets = position + header.size, header.next_offset - base
     every = mark_every(size)
@@ -42,16 +78,29 @@ def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_
     )
 
 
-def describe_object(partition: Partition, base: int, data: Buffer, stored_at: int) -> Extent:
-    return describe(slot_key(partition, base), base, headers(data), stored_at)
+def run_from(extents: Iterable[Extent], offset: int, end: int) -> list[Extent]:
+    """Those that follow one another without a gap, from the one that holds `offset` on, up to the
+    one that holds `end − 1`. They come in any order, and some may come twice."""
+    run: list[Extent] = []
+    for extent in sorted(extents, key=_base):
+        if extent.base > offset or extent.base >= end:
+            break
+        if extent.end > offset:
+            run.append(extent)
+            offset = extent.end
+    return run
+
+
+def _base(extent: Extent) -> int:
+    return extent.base
 
 
 def join(ranges: list[Range], more: Range) -> None:
     """Add a range; one that continues the last in the same object makes it longer."""
-    if ranges:
-        key, start, length, _ = ranges[-1]
-        if key == more.key and start + length == more.start:
-            ranges[-1] = Range(key, start, length + more.length, more.end_offset)
+    if ranges and more.key:
+        key, start, length, _, shift, _ = ranges[-1]
+        if key == more.key and start + length == more.start and shift == more.shift:
+            ranges[-1] = Range(key, start, length + more.length, more.end_offset, shift)
             return
     ranges.append(more)
 
@@ -86,6 +135,6 @@ def _bounds(extent: Extent) -> list[tuple[int, int]]:
     return [(0, 0), *extent.marks, (extent.offsets, extent.size)]
 
 
-def _section(extent: Extent, bounds: list[tuple[int, int]], first: int, last: int) -> Range:
+def _section(extent: Extent, bounds: Sequence[tuple[int, int]], first: int, last: int) -> Range:
     start, (offset, end) = bounds[first][1], bounds[last]
-    return Range(extent.key, extent.start + start, end - start, extent.base + offset)
+    return whole(extent).part(start, end - start, extent.base + offset)

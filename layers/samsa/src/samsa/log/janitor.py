@@ -1,4 +1,4 @@
-"""The janitor, one partition at a time: fence, retain, sweep, merge; now and then a long look.
+"""The janitor, one partition at a time: retain, sweep, settle, merge; now and then a long look.
 
 Nothing here has to happen, and anything may stop in the middle: the next round, or another janitor
 at the same time, finds what is left. What was done is counted for whoever asks.
@@ -14,10 +14,10 @@ from .failures import Failures
 from .merge import Budget, Merged, Merger
 from .retain import Retainer, Retention
 from .runs import Sizes
-from .spills import sweep_spills
+from .spills import SPILLS, sweep_spills
 from .stores import Stores
 from .sweep import Sweeper
-from .tokens import Token
+from .windows import WindowSweeper
 
 LOOKED = "looked"
 LOOK_EVERY_MS = 6 * 3_600_000
@@ -26,6 +26,10 @@ PAGE = 500
 SMALL = 1024 * 1024
 """An object up to this size costs more to ask for than to read."""
 SPILLS_EVERY_MS = 3_600_000
+WINDOWS_SWEPT = "windows swept"
+WINDOWS_EVERY_MS = 3_600_000
+INLINE = ""
+"""The key of what is kept in the ledger, and in no object."""
 
 
 class Rules(NamedTuple):
@@ -68,8 +72,6 @@ class Counts:
     orphans: int = 0
     census: dict[Partition, Census] = field(default_factory=dict)
     counted: dict[Partition, Counted] = field(default_factory=dict)
-    opened: dict[Partition, int] = field(default_factory=dict)
-    """Since when the oldest open slot of a partition is open (ms)."""
 
     def total(self) -> Census:
         total = Census()
@@ -80,17 +82,22 @@ class Counts:
     def forget(self, partition: Partition) -> None:
         self.census.pop(partition, None)
         self.counted.pop(partition, None)
-        self.opened.pop(partition, None)
 
 
 class Janitor:
     def __init__(
-        self, stores: Stores, retainer: Retainer, merger: Merger, sweeper: Sweeper
+        self,
+        stores: Stores,
+        retainer: Retainer,
+        merger: Merger,
+        sweeper: Sweeper,
+        windows: WindowSweeper,
     ) -> None:
         self._stores = stores
         self._retainer = retainer
         self._merger = merger
         self._sweeper = sweeper
+        self.windows = windows
         self._spills_at = 0
         self.count_ms: int | None = None
         """How old a census may be where somebody asks for it all the time; None: nobody does."""
@@ -127,10 +134,6 @@ class Janitor:
                 await self._count(partition)
 
     async def _see(self, partition: Partition, head: Head) -> None:
-        opened = [Token.parse(token).opened_at for token in head.inflight]
-        self.counts.opened.pop(partition, None)
-        if opened:
-            self.counts.opened[partition] = min(opened)
         now = self._stores.clock.now_ms()
         for watcher, until in head.watchers.items():
             if abs(now - until) > WATCHER_MS:
@@ -160,6 +163,7 @@ class Janitor:
     async def _count(self, partition: Partition) -> Census:
         """Through the index only."""
         head = await self._stores.ledger.head(partition)
+        unsettled = {entry.base: entry for entry in head.tail if entry.end > head.log_start}
         now = self._stores.clock.now_ms()
         self.counts.counted[partition] = Counted(now, head.next_offset, head.log_start)
         sizes: Counter[str] = Counter()
@@ -167,9 +171,13 @@ class Janitor:
         while found := await self._stores.ledger.extents(partition, offset, PAGE):
             for extent in found:
                 sizes[extent.key] += extent.size
+                unsettled.pop(extent.base, None)
             offset = found[-1].end
-        small = sum(size < SMALL for size in sizes.values())
-        census = self.counts.census[partition] = Census(len(sizes), sizes.total(), small)
+        for entry in unsettled.values():
+            sizes[entry.key] += entry.size
+        size, _ = sizes.total(), sizes.pop(INLINE, 0)
+        small = sum(of_object < SMALL for of_object in sizes.values())
+        census = self.counts.census[partition] = Census(len(sizes), size, small)
         return census
 
     async def sweep_spills(self) -> None:
@@ -179,3 +187,13 @@ class Janitor:
         if not self._stores.objects.far and has_passed(now, self._spills_at, SPILLS_EVERY_MS):
             self._spills_at = now
             await sweep_spills(self._stores)
+
+    async def sweep_windows(self) -> None:
+        """By one process of the cluster each hour, if all goes well."""
+        stores, now = self._stores, self._stores.clock.now_ms()
+        if not stores.journal.far:
+            return
+        swept_at = await stores.ledger.cursor(SPILLS, WINDOWS_SWEPT)
+        if has_passed(now, swept_at, WINDOWS_EVERY_MS):
+            await stores.ledger.move_cursor(SPILLS, WINDOWS_SWEPT, now)
+            await self.windows.sweep()

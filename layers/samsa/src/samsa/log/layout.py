@@ -1,12 +1,14 @@
-"""A slot as it will be stored: its batches in order, each at its offset, and its index entry."""
+"""What one commit stores: its batches in order, each at the offset that is guessed for it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from samsa.ports import Extent
-from samsa.records.batch import BatchHeader, assign, empty_like, read_header
+from samsa.records.batch import BatchHeader, assign
 
 from .extents import describe
+
+CHOSEN_BY_THE_JOURNAL = ""
 
 
 class Batch(NamedTuple):
@@ -17,44 +19,32 @@ class Batch(NamedTuple):
 
 
 class Layout(NamedTuple):
-    parts: list[bytes | memoryview]
+    parts: list[memoryview]
     extent: Extent
-    first_own: BatchHeader | None
-    """The first batch in it that is not blank, as it will stand in the log."""
+    deltas: dict[int, int]
+    """By a batch's number: how far its offset is from the first one's."""
 
 
-def places(base: int, batches: Sequence[Batch], admitted: list[int]) -> dict[int, int]:
-    """The offset of each admitted batch in a slot, in order."""
-    found: dict[int, int] = {}
-    for number in admitted:
-        found[number] = base
-        base += batches[number].header.offsets
-    return found
-
-
-def lay_out(
-    key: str,
-    base: int,
-    batches: Sequence[Batch],
-    bases: dict[int, int],
-    lost: set[int],
-    now_ms: int,
-) -> Layout:
-    """The batches at their offsets; those that were lost are blank."""
-    parts: list[bytes | memoryview] = []
+def lay_out(guess: int, batches: Sequence[Batch], admitted: Sequence[int], now_ms: int) -> Layout:
+    """The admitted batches, from the offset `guess` on."""
+    parts: list[memoryview] = []
     placed: list[tuple[int, BatchHeader]] = []
-    position, first_own = 0, None
-    for number, offset in bases.items():
+    deltas: dict[int, int] = {}
+    position, offset = 0, guess
+    for number in admitted:
         header, data = batches[number]
-        part: bytes | memoryview = data
-        if number in lost:
-            part = empty_like(header, offset)
-            header = read_header(part)
-        else:
-            assign(data, 0, offset)
-            header = header.at(offset)
-            first_own = first_own or header
-        parts.append(part)
+        assign(data, 0, offset)
+        deltas[number] = offset - guess
+        header = header.at(offset)
+        parts.append(data)
         placed.append((position, header))
-        position += len(part)
-    return Layout(parts, describe(key, base, placed, now_ms), first_own)
+        position += len(data)
+        offset = header.next_offset
+    return Layout(parts, describe(CHOSEN_BY_THE_JOURNAL, guess, placed, now_ms), deltas)
+
+
+def move(layout: Layout, base: int) -> None:
+    """Give the batches the offsets that the commit decided, if the guess was another."""
+    if base != layout.extent.base:
+        for part, delta in zip(layout.parts, layout.deltas.values(), strict=True):
+            assign(part, 0, base + delta)

@@ -5,14 +5,14 @@ extent knows whether it is still wanted. One swap then takes it into the index a
 made of to its grave, or does nothing, because another janitor or retention was faster. After a
 crash at any step the index is whole, the old or the new, and the ledger knows what is left over.
 
-Nobody who is late brings an old extent back: the ledger does not take one for offsets that another
-extent holds. And nobody looks at the key of a slot that an extent covers: whatever somebody puts
-there once it is deleted is seen by nobody.
+A settler that is late does not bring an old extent back: the ledger does not take one for offsets
+that another extent holds.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
@@ -20,8 +20,8 @@ from samsa.joining import join_extents
 from samsa.ports import Extent, Grave, Partition, has_passed
 
 from .copying import copy
-from .read import OutOfRange, Reader
-from .runs import Sizes, Span, adjoining, apart, settled
+from .read import OutOfRange, Reader, indexed_end
+from .runs import Sizes, Span, adjoining, apart, settled, shared
 from .segments import segment_key
 from .stores import Stores
 
@@ -84,7 +84,12 @@ class Merger:
         except OutOfRange:
             return Merged(finished=False)  # retention was faster: what was looked at is gone
         work = Work(partition, budget, sizes, extents)
-        if await work.through(adjoining, self.join) and await work.through(apart, self.copy):
+        before_ms = self._stores.clock.now_ms() - self._stores.limits.leave_window_ms
+        if (
+            await work.through(adjoining, self.join)
+            and await work.through(apart, self.copy)
+            and await work.through(partial(shared, before_ms=before_ms), self.copy)
+        ):
             await self._move_cursor(partition, settled(work.extents, sizes))
         if len(extents) >= WINDOW and work.merged.runs:
             return work.merged._replace(finished=False)
@@ -93,12 +98,15 @@ class Merger:
     async def _old_enough(self, partition: Partition, budget: Budget) -> list[Extent]:
         """From the cursor on. The newest are left alone: they are what readers are reading."""
         head = await self._reader.head(partition)
+        if head.tail:
+            await self._stores.journal.settle(partition)
+            head = await self._reader.head(partition)
         cursor = await self._stores.ledger.cursor(partition, CURSOR)
-        offset, end = max(cursor, head.log_start), head.visible_end
+        offset, end = max(cursor, head.log_start), indexed_end(head)
         now, after = self._stores.clock.now_ms(), self._stores.limits.merge_after_ms
         found: list[Extent] = []
         while offset < end and len(found) < WINDOW:
-            page = await self._reader.extents_from(partition, offset, end, PAGE)
+            page = await self._reader.extents_from(partition, offset, end, PAGE, head)
             old = list(takewhile(lambda extent: has_passed(now, extent.stored_at, after), page))
             found += old
             if len(old) < len(page):

@@ -1,63 +1,77 @@
-"""Idempotent producers: which batch may be bound to a slot.
+"""Idempotent producers: which batch may be appended.
 
-Pure: a producer's state and its next batches in, a verdict for each out. The rules are Kafka's, and
-one more that a log without a leader needs (DESIGN: bind): a batch is bound only once the batch
-before it is known to be stored, because a batch that failed could otherwise be overtaken.
+Pure: a producer's state and its next batches in, a verdict for each out. The rules are Kafka's.
 
 The state keeps the last five batches with their offsets, so that a retry of any request that a
-client may have in flight is recognised.
+client may have in flight is recognised. A commit decides the offsets of its batches only when the
+state is stored with it: so those of the newest batches are stored as distances from the commit's
+base, which the ledger keeps beside the state.
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain
 from typing import NamedTuple
 
+from samsa.ports import Bound
 from samsa.records.batch import BatchHeader
 
 KEPT = 5
 SEQUENCES = 1 << 31
-_STATE = struct.Struct(">h")
-_ENTRY = struct.Struct(">iiqq")
-_STATES = [struct.Struct(">h" + count * "iiqq") for count in range(KEPT + 1)]
+_STATE = struct.Struct(">hB")
+_ENTRY = struct.Struct(">iiq")
+_STATES = [struct.Struct(">hB" + count * "iiq") for count in range(KEPT + 1)]
 """With as many entries."""
 
 
 class Entry(NamedTuple):
-    """One bound batch: its sequence numbers, its offset, and the slot that it was written to."""
+    """One appended batch: its sequence numbers and its offset."""
 
     first: int
     last: int
     base: int
-    slot: int
 
 
 class ProducerState(NamedTuple):
     epoch: int
     entries: tuple[Entry, ...]
+    fresh: int = 0
+    """How many of the last entries have a distance from the commit's base for an offset."""
 
     def pack(self) -> bytes:
-        return _STATES[len(self.entries)].pack(self.epoch, *chain.from_iterable(self.entries))
+        return _STATES[len(self.entries)].pack(
+            self.epoch, self.fresh, *chain.from_iterable(self.entries)
+        )
+
+    def at(self, base: int) -> "ProducerState":
+        """The same once the commit has its base."""
+        if not self.fresh:
+            return self
+        known = len(self.entries) - self.fresh
+        moved = [Entry(e.first, e.last, base + e.base) for e in self.entries[known:]]
+        return ProducerState(self.epoch, (*self.entries[:known], *moved))
 
     @classmethod
-    def unpack(cls, data: bytes) -> "ProducerState":
-        (epoch,) = _STATE.unpack_from(data)
-        return cls(epoch, tuple(map(Entry._make, _ENTRY.iter_unpack(data[_STATE.size :]))))
+    def of(cls, bound: Bound) -> "ProducerState":
+        epoch, fresh = _STATE.unpack_from(bound.state)
+        entries = tuple(map(Entry._make, _ENTRY.iter_unpack(bound.state[_STATE.size :])))
+        return cls(epoch, entries, fresh).at(bound.base)
 
 
 class Verdict(Enum):
     NEXT = "next in order"
-    DUPLICATE = "bound before"
+    DUPLICATE = "appended before"
     OUT_OF_ORDER = "not the next in order"
     STALE_EPOCH = "an older epoch of the producer"
     UNKNOWN = "nothing is known of the producer"
-    LATER = "must wait for what it shares its slot with"
+    LATER = "must wait for what it shares its commit with"
 
 
 @dataclass(slots=True)
 class Draft:
-    """A producer's state as it will be once its batches of one slot are bound."""
+    """A producer's state as it will be once its batches of one commit are stored."""
 
     epoch: int
     kept: tuple[Entry, ...]
@@ -76,18 +90,13 @@ class Draft:
         wanted = (header.base_sequence, header.last_sequence)
         return next((e for e in self.kept if (e.first, e.last) == wanted), None)
 
-    def rebind(self, entry: Entry, header: BatchHeader) -> None:
-        """The slot of `entry` turned out to be filler: it is bound anew, and what followed it (in
-        the same slot, else it could not have been bound) is forgotten."""
-        self.kept = self.kept[: self.kept.index(entry)]
-        self.new.append(header)
-
-    def bound(self, bases: list[int], slot: int) -> ProducerState:
+    def state(self, deltas: Sequence[int]) -> ProducerState:
+        """With the distances of the new batches from the commit's base."""
         added = [
-            Entry(header.base_sequence, header.last_sequence, base, slot)
-            for header, base in zip(self.new, bases, strict=True)
+            Entry(header.base_sequence, header.last_sequence, delta)
+            for header, delta in zip(self.new, deltas, strict=True)
         ]
-        return ProducerState(self.epoch, (*self.kept, *added)[-KEPT:])
+        return ProducerState(self.epoch, (*self.kept, *added)[-KEPT:], min(len(added), KEPT))
 
 
 def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
@@ -106,7 +115,7 @@ def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
 
 
 def _must_wait(draft: Draft, header: BatchHeader) -> bool:
-    """One slot holds a batch once, and batches of one epoch."""
+    """One commit holds a batch once, and batches of one epoch."""
     newer = header.producer_epoch > draft.epoch
     return any(newer or header.base_sequence == other.base_sequence for other in draft.new)
 

@@ -1,9 +1,11 @@
-"""Reading: a prefix of the log, planned from the ledger and fetched from the objects.
+"""Reading: the log as the ledger has it, planned there and fetched from the objects.
 
-A plan names ranges of objects and reads none of them, so that whoever asked can send them straight
-from the file, from a cache, or as references to S3; only who starts between two marked batches has
-the place of its first one looked up. A slot below the visible end that has no extent was confirmed
-by someone who stopped before indexing it: it is found at its own key, and indexed.
+A plan names ranges of objects and reads none of them, so that they can be sent straight from the
+file, from a cache, or as references to S3; only for a start between two marked batches is the place
+of the first one looked up.
+
+The head is read first, then the index: an entry leaves the head's tail only once it is in the
+index.
 """
 
 import asyncio
@@ -11,18 +13,19 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from samsa.ports import Buffer, Extent, Head, Missing, Partition, Piece, Unavailable
-from samsa.records.batch import BatchHeader, headers, is_compacted_filler, read_header
+from samsa.records.batch import BatchHeader, headers, read_header
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE
 
-from .extents import Range, begins_at, cut, describe_object, join
-from .fence import Fencer
-from .stores import Stores, slot_key
+from .extents import Range, begins_at, cut, join, piece, read, run_from
+from .stores import Stores
 
 FIRST_LOOK = 16
 NEAR_LOOK = 2
 """On this machine: entries are joined there, and to look again costs little."""
 LONGEST_LOOK = 64
+LOOKS = 3
+"""At an index that a swap changes between reading its pages."""
 LOOK_BYTES = 512 * 1024
 """Of what lies between two marks: more only if the last batch there is large, and begins before."""
 
@@ -50,64 +53,45 @@ class Plan(NamedTuple):
 
 
 class Reader:
-    def __init__(self, stores: Stores, fencer: Fencer) -> None:
+    def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        self._fencer = fencer
 
     async def head(self, partition: Partition) -> Head:
-        """The head, once what is stale on it has been closed."""
-        head, closing = await self._look(partition)
-        if not closing:
-            return head
-        await asyncio.gather(*map(asyncio.shield, closing))
         return await self._stores.ledger.head(partition)
-
-    async def glance(self, partition: Partition) -> Head:
-        """The same, but as it is if closing takes long: a store may be down, and what lies below
-        an open slot can be read all the same."""
-        head, closing = await self._look(partition)
-        if not closing:
-            return head
-        await asyncio.wait(closing, timeout=self._stores.limits.closing_ms / 1000)
-        return await self._stores.ledger.head(partition)
-
-    async def _look(self, partition: Partition) -> "tuple[Head, list[asyncio.Task[None]]]":
-        head = await self._stores.ledger.head(partition)
-        return head, self._fencer.look(partition, head) if head.inflight else []
 
     async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
         """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
         head, known = await self._at(partition, offset)
-        ranges = await self._ranges(partition, offset, head.visible_end, max_bytes, known)
-        return Plan(head.log_start, head.visible_end, ranges)
+        ranges = await self._ranges(partition, offset, head, max_bytes, known)
+        return Plan(head.log_start, head.next_offset, ranges)
 
     async def outline(self, partition: Partition, offset: int) -> Plan:
         """The same for a reader who gets nothing: where the log begins and ends."""
         head, _ = await self._at(partition, offset)
-        return Plan(head.log_start, head.visible_end, [])
+        return Plan(head.log_start, head.next_offset, [])
 
     async def _at(self, partition: Partition, offset: int) -> tuple[Head, Sequence[Extent]]:
         """The head, and what is known of the log from `offset` on without looking it up."""
-        tail = self._stores.journal.tail(partition, offset) if self._stores.journal else None
-        head = tail.head if tail else await self.glance(partition)
-        # Above the visible end may lie what was acknowledged already, behind a slot that is open.
+        tail = self._stores.journal.tail(partition, offset)
+        head = tail.head if tail else await self.head(partition)
         if not head.log_start <= offset <= head.next_offset:
-            raise OutOfRange(head.log_start, head.visible_end)
+            raise OutOfRange(head.log_start, head.next_offset)
         return head, tail.extents if tail else ()
 
     async def _ranges(
         self,
         partition: Partition,
         offset: int,
-        end: int,
+        head: Head,
         max_bytes: int,
         known: Sequence[Extent],
     ) -> list[Range]:
         ranges: list[Range] = []
+        end = head.next_offset
         left, most = max_bytes, self._stores.limits.objects_per_read
         look = FIRST_LOOK if self._stores.objects.far else NEAR_LOOK
         while offset < end and len(ranges) < most and (left > 0 or not ranges):
-            found = known or await self.extents_from(partition, offset, end, look)
+            found = known or await self.extents_from(partition, offset, end, look, head)
             known = ()
             for extent in found:
                 if ranges and (extent.size > left and not extent.marks):
@@ -130,116 +114,62 @@ class Reader:
         clients go back to where such a batch ends. And without what is too much, if between two
         marks lies more than was asked for."""
         section = cut(extent, offset, 1)
-        length = min(section.length, max(LOOK_BYTES, max_bytes))
+        length = section.length  # offsets can be shifted only in whole batches
+        if not section.shift:
+            length = min(length, max(LOOK_BYTES, max_bytes))
         try:
-            data = await self._stores.objects.get(section.key, section.start, length)
+            data = await read(self._stores.objects, section.part(0, length, section.end_offset))
             batches = [b for b in _headers_in(data) if b[1].next_offset > offset]
         except (Missing, CorruptBatch):
-            return taken  # the log has moved on: whoever loads it finds out
+            return taken  # the log has moved on: that is found out when it is loaded
         if not batches:
             return taken
         skipped = batches[0][0]
         if taken.length - skipped <= max_bytes:
-            return Range(taken.key, taken.start + skipped, taken.length - skipped, taken.end_offset)
+            return taken.part(skipped, taken.length - skipped, taken.end_offset)
         fits = [(at, header) for at, header in batches if at + header.size - skipped <= max_bytes]
         at, last = fits[-1] if fits else batches[0]
-        return Range(taken.key, taken.start + skipped, at + last.size - skipped, last.next_offset)
+        return taken.part(skipped, at + last.size - skipped, last.next_offset)
 
     async def extents_from(
-        self, partition: Partition, offset: int, end: int, limit: int
+        self, partition: Partition, offset: int, end: int, limit: int, head: Head | None = None
     ) -> Sequence[Extent]:
-        """Extents that follow one another from `offset` on, all below `end`; never none."""
-        found = await self._stores.ledger.extents(partition, offset, limit)
-        joined: list[Extent] = []
-        for extent in found:
-            if extent.base >= end or (joined and extent.base != joined[-1].end):
-                break
-            if not joined and extent.base > offset:
-                break
-            joined.append(extent)
-        return joined or [await self._repair(partition, offset)]
+        """Extents that follow one another from `offset` on, below `end`; never none.
 
-    async def _repair(self, partition: Partition, offset: int) -> Extent:
-        """Index the slot that holds `offset`, a visible one that has no extent."""
-        head = await self._stores.ledger.head(partition)
-        if offset < head.log_start:
-            raise OutOfRange(head.log_start, head.visible_end)
-        # A slot that log_start lies in was indexed before: whoever sees the one finds the other.
-        found = await self._stores.ledger.extents(partition, offset, 1)
-        if found and found[0].base <= offset:
-            return found[0]
-        _is_unsettled(partition, offset, head)
-        before = await self._stores.ledger.extent_before(partition, offset)
-        # Someone slow may have indexed a slot that had aged out: nothing follows that one.
-        base = max(before.end if before else 0, head.log_start)
-        while base <= offset:
-            try:
-                extent = await self._describe_slot(partition, base)
-            except Missing:
-                await self._has_moved(partition, base)
-                return await self._repair(partition, offset)
-            await self._stores.ledger.index(partition, extent)
-            base = extent.end
-        return extent
+        `head` may be old: what has left its tail since is in the index. Raises OutOfRange.
+        """
+        for _ in range(LOOKS):
+            head = head or await self.head(partition)
+            if head.tail and (found := run_from(head.tail, offset, end)):
+                return found
+            indexed = await self._stores.ledger.extents(partition, offset, limit)
+            if found := run_from([*indexed, *head.tail], offset, end):
+                return found
+            head = await self.head(partition)
+            if offset < head.log_start:
+                raise OutOfRange(head.log_start, head.next_offset)
+        raise Unavailable(f"{partition}: the index changes at {offset}")
 
-    async def _describe_slot(self, partition: Partition, base: int) -> Extent:
-        data = await self._stores.objects.get(slot_key(partition, base))
-        return describe_object(partition, base, data, self._stores.clock.now_ms())
-
-    async def _has_moved(self, partition: Partition, base: int) -> None:
-        if base >= (await self._stores.ledger.head(partition)).log_start:
-            raise Unavailable(f"{partition}: no object for the visible offset {base}")
+    async def batch_at(self, partition: Partition, offset: int) -> BatchHeader | None:
+        """The header of the batch that begins there, if it is still in the log. Raises Missing."""
+        head = await self.head(partition)
+        if not head.log_start <= offset < head.next_offset:
+            return None
+        found = await self.extents_from(partition, offset, offset + 1, 1, head)
+        data = await read(self._stores.objects, cut(found[0], offset, 1))
+        return next((h for _, h in headers(data) if h.base_offset == offset), None)
 
     async def load(self, ranges: Sequence[Range]) -> list[Piece]:
         """The bytes of a plan, all at once. Raises Missing if the log moved on meanwhile."""
         objects = self._stores.objects
         if len(ranges) == 1:
-            only = ranges[0]
-            return [await objects.piece(only.key, only.start, only.length)]
-        return await asyncio.gather(*(objects.piece(r.key, r.start, r.length) for r in ranges))
-
-    async def batch_at(self, partition: Partition, offset: int, slot: int) -> BatchHeader:
-        """The header of the batch that starts at `offset` in a closed slot, or of the filler that
-        took its place when it was compacted away. Raises Missing."""
-        for header in await self._batches_around(partition, offset, slot):
-            if header.base_offset == offset:
-                return header
-            if header.base_offset < offset < header.next_offset and is_compacted_filler(header):
-                return header
-        raise Missing(f"{partition}: no batch starts at {offset}")
-
-    async def _batches_around(
-        self, partition: Partition, offset: int, slot: int
-    ) -> list[BatchHeader]:
-        """From where the index leads, and still leads afterwards: under a key that was swept in
-        between there is nothing, or what somebody late put there."""
-        found = await self._stores.ledger.extents(partition, offset, 1)
-        while True:
-            try:
-                batches = await self._batches_in(partition, offset, slot, found)
-            except (Missing, CorruptBatch):
-                batches = []
-            before, found = found, await self._stores.ledger.extents(partition, offset, 1)
-            if found == before:
-                return batches
-
-    async def _batches_in(
-        self, partition: Partition, offset: int, slot: int, found: Sequence[Extent]
-    ) -> list[BatchHeader]:
-        if found and found[0].base <= offset:
-            where = cut(found[0], offset, 1)
-            data = await self._stores.objects.get(where.key, where.start, where.length)
-        else:
-            _is_unsettled(partition, offset, await self._stores.ledger.head(partition))
-            data = await self._stores.objects.get(slot_key(partition, slot))
-        return [header for _, header in headers(data)]
+            return [await piece(objects, ranges[0])]
+        return await asyncio.gather(*(piece(objects, one) for one in ranges))
 
 
-def _is_unsettled(partition: Partition, offset: int, head: Head) -> None:
-    """Where all is indexed, an offset without an extent is one whose extent is being swapped. At
-    the slot's own key may be what somebody put there after it was swept."""
-    if offset < head.settled_to:
-        raise Unavailable(f"{partition}: the index changes at {offset}")
+def indexed_end(head: Head) -> int:
+    """Up to where all is in the index, and can be swapped there."""
+    return head.tail[0].base if head.tail else head.next_offset
 
 
 def _next_look(left: int, found: Sequence[Extent]) -> int:

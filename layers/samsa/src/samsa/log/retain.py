@@ -2,28 +2,29 @@
 
 log_start moves first, then the index is trimmed, then the objects go, after a grace time for
 readers that have planned on them (`sweep.py`). A crash after any step leaves work that the next run
-finds: extents below log_start, objects below the first extent. After a merge an extent is a segment
-of many slots, and goes when all of it may go, as Kafka's segments do.
+finds: extents below log_start, graves. After a merge an extent is a segment of many appends, and
+goes when all of it may go, as Kafka's segments do.
 
-Retention moves log_start from slot to slot. An administrator may put it inside one: that slot stays
-whole, index entry and object, until log_start has passed its end, and is indexed before log_start
-comes to lie in it. So whoever meets a log_start without an extent around it meets a slot's first
-offset.
+Retention moves log_start from extent to extent. An administrator may put it inside one: that one
+stays whole, index entry and object, until log_start has passed its end.
 """
 
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
-from samsa.ports import Extent, Head, Partition, Topic, Unavailable
+from samsa.ports import Extent, Grave, Head, Partition, Topic, Unavailable
 
 from .read import OutOfRange, Reader
-from .stores import Stores, topic_prefix
+from .stores import OBJECTS, Stores, topic_prefix
 from .sweep import Sweeper
 
 FOR_EVER = -1
 UP_TO_THE_END = -1
 PAGE = 1_000
+DROPPED_AT_ONCE = 500
+"""Extents whose objects go into one grave."""
 
 
 class Retention(NamedTuple):
@@ -57,36 +58,28 @@ class Retainer:
         It never goes back. Raises OutOfRange.
         """
         head = await self._reader.head(partition)
-        start = head.visible_end if offset == UP_TO_THE_END else offset
-        if not 0 <= start <= head.visible_end:
-            raise OutOfRange(head.log_start, head.visible_end)
+        start = head.next_offset if offset == UP_TO_THE_END else offset
+        if not 0 <= start <= head.next_offset:
+            raise OutOfRange(head.log_start, head.next_offset)
         if head.log_start < start:
-            try:
-                await self._index_around(partition, start, head)
-            except OutOfRange as moved:
-                return moved.log_start  # someone else has deleted more than this
-            self.reclaimed += await self._size_between(partition, head.log_start, start)
+            self.reclaimed += await self._size_between(partition, head, start)
             head = await self._stores.ledger.advance_start(partition, start)
         await self._sweep(partition, head)
         return head.log_start
 
-    async def _size_between(self, partition: Partition, offset: int, start: int) -> int:
-        """Of what goes when the log's start moves to `start`: a slot that it comes into stays."""
+    async def _size_between(self, partition: Partition, head: Head, start: int) -> int:
+        """Of what goes when the log starts at `start`: an extent that it comes into stays."""
         size = 0
-        while found := await self._stores.ledger.extents(partition, offset, PAGE):
-            size += sum(extent.size for extent in found if extent.end <= start)
-            offset = found[-1].end
-            if offset > start:
-                break
+        with suppress(OutOfRange):  # someone else deletes too, and counts it
+            async for extent in self._extents(partition, head):
+                if extent.end > start:
+                    break
+                size += extent.size
         return size
-
-    async def _index_around(self, partition: Partition, offset: int, head: Head) -> None:
-        if offset < head.visible_end:
-            await self._reader.extents_from(partition, offset, head.visible_end, 1)
 
     async def size(self, partition: Partition) -> int:
         """Bytes of all that the log still holds a part of."""
-        return await self._size(partition, await self._reader.glance(partition))
+        return await self._size(partition, await self._reader.head(partition))
 
     async def _new_start(self, partition: Partition, head: Head, rules: Retention) -> int:
         if rules.max_age_ms == FOR_EVER and rules.max_bytes == FOR_EVER:
@@ -121,25 +114,36 @@ class Retainer:
         raise Unavailable(f"{partition}: its index moves too fast to be counted")
 
     async def _extents(self, partition: Partition, head: Head) -> AsyncIterator[Extent]:
-        offset, end = head.log_start, head.visible_end
+        offset, end = head.log_start, head.next_offset
         while offset < end:
-            for extent in await self._reader.extents_from(partition, offset, end, PAGE):
+            for extent in await self._reader.extents_from(partition, offset, end, PAGE, head):
                 yield extent
                 offset = extent.end
 
     async def _sweep(self, partition: Partition, head: Head) -> None:
         if head.log_start:
-            await self._stores.ledger.drop_extents(partition, head.log_start)
+            await self._drop_extents(partition, head.log_start)
         await self.sweeper.sweep(partition)
-        if head.log_start and await self.sweeper.below(
-            partition, await self._floor(partition, head)
-        ):
+        if not head.log_start or self._stores.journal.far:
+            return
+        if await self.sweeper.below(partition, head.log_start):
             await self.sweeper.sweep(partition)
 
-    async def _floor(self, partition: Partition, head: Head) -> int:
-        """Where the first slot begins that log_start has not passed: it is still read whole."""
-        first = await self._stores.ledger.extents(partition, head.log_start, 1)
-        return min(first[0].base, head.log_start) if first else head.log_start
+    async def _drop_extents(self, partition: Partition, below: int) -> None:
+        """The ledger remembers the objects before it forgets the extents that name them."""
+        ledger = self._stores.ledger
+        limit = 1  # mostly there are none
+        while found := await ledger.extents(partition, 0, limit):
+            aged = [extent for extent in found if extent.end <= below]
+            if not aged:
+                return
+            base, end = aged[0].base, aged[-1].end
+            if keys := {extent.key for extent in aged if extent.key.startswith(OBJECTS)}:
+                # A fresh name: one that is known stays as it is, with the keys that it has.
+                name, now = f"aged {self._stores.nonce()}", self._stores.clock.now_ms()
+                await ledger.announce(partition, Grave(name, base, end, tuple(sorted(keys)), now))
+            await ledger.drop_extents(partition, end)
+            limit = DROPPED_AT_ONCE
 
     async def bury(self, topic: Topic) -> None:
         """Remove a doomed topic: its objects, then its items, the doom itself last; and then what
@@ -149,9 +153,8 @@ class Retainer:
         await self._delete_all(topic)
 
     async def _delete_all(self, topic: Topic) -> None:
-        await self.sweeper.delete_all(topic_prefix(topic.id), None)
-        if self._stores.journal is not None:
-            await self._stores.journal.bury(topic.id)
+        await self.sweeper.delete_all(topic_prefix(topic.id))
+        await self._stores.journal.bury(topic.id)
 
 
 async def _in_turn(extents: Iterable[Extent]) -> AsyncIterator[Extent]:

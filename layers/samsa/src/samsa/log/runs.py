@@ -8,11 +8,12 @@ ends at something large, or has come to the size of a segment, will not grow: it
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from samsa.joining import adjoin
 from samsa.ports import Extent
+from samsa.ports.windows import WINDOWS
 
 from .segments import LONGEST
 
@@ -72,7 +73,9 @@ def apart(extents: Sequence[Extent], sizes: Sizes) -> Iterator[Span]:
             yield from _segments(extents, Span(small[0], small[-1] + 1), grows, sizes)
 
 
-def _segments(extents: Sequence[Extent], span: Span, grows: bool, sizes: Sizes) -> Iterator[Span]:
+def _segments(
+    extents: Sequence[Extent], span: Span, grows: bool, sizes: Sizes, least: int = 2
+) -> Iterator[Span]:
     first, size = span.first, 0
     for number in range(*span):
         extent = extents[number]
@@ -81,15 +84,16 @@ def _segments(extents: Sequence[Extent], span: Span, grows: bool, sizes: Sizes) 
         full = size > sizes.segment or number - first == sizes.most
         wide = extent.stored_at - begin.stored_at > sizes.span_ms
         if full or wide or extent.end - begin.base >= LONGEST:
-            yield from _worth(extents, Span(first, number), True)
+            yield from _worth(extents, Span(first, number), True, least)
             first, size = number, extent.size
-    yield from _worth(extents, Span(first, span.last), not grows)
+    yield from _worth(extents, Span(first, span.last), not grows, least)
 
 
-def _worth(extents: Sequence[Extent], span: Span, closed: bool) -> Iterator[Span]:
-    """The longest end of a run that is worth it; all of a run that will not grow."""
+def _worth(extents: Sequence[Extent], span: Span, closed: bool, least: int = 2) -> Iterator[Span]:
+    """The longest end of a run that is worth it; all of a run that will not grow, if it has so
+    many members."""
     if closed:
-        if span.last - span.first > 1:
+        if span.last - span.first >= least:
             yield span
         return
     total, largest, best = 0, 0, span.last
@@ -102,6 +106,26 @@ def _worth(extents: Sequence[Extent], span: Span, closed: bool) -> Iterator[Span
         yield Span(best, span.last)
 
 
+def shared(extents: Sequence[Extent], sizes: Sizes, before_ms: int) -> Iterator[Span]:
+    """Runs of what was stored before a time and is in windows still: it is copied out, however
+    small it is, so that no window is kept for the little that is left in it."""
+    numbers = range(len(extents))
+
+    def is_old(number: int) -> bool:
+        return is_in_window(extents[number]) and extents[number].stored_at < before_ms
+
+    for old, members in groupby(numbers, key=is_old):
+        if old:
+            run = list(members)
+            yield from _segments(extents, Span(run[0], run[-1] + 1), False, sizes, least=1)
+
+
+def is_in_window(extent: Extent) -> bool:
+    return extent.key.startswith(WINDOWS)
+
+
 def settled(extents: Sequence[Extent], sizes: Sizes) -> int:
-    """Up to which offset no merge will look again: to the end of the last large one. 0: nowhere."""
-    return max((extent.end for extent in extents if sizes.is_large(extent)), default=0)
+    """Up to which offset no merge will look again: to the end of the last large one, before any
+    that is to leave its window. 0: nowhere."""
+    kept = takewhile(lambda extent: not is_in_window(extent), extents)
+    return max((extent.end for extent in kept if sizes.is_large(extent)), default=0)

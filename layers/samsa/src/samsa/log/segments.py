@@ -9,14 +9,5 @@ LONGEST = 2**31
 
 
 def segment_key(partition: Partition, base: int, end: int, nonce: str) -> str:
-    """A key that is nobody else's. It sorts behind the slot that begins there."""
+    """A key that no other object has."""
     return f"{partition_prefix(partition)}{base:020d}-{end:020d}-{nonce}"
-
-
-def key_base(key: str) -> int:
-    """The first offset of a slot or a segment."""
-    return int(key.rpartition("/")[2][:20])
-
-
-def is_segment_key(key: str) -> bool:
-    return "-" in key.rpartition("/")[2]

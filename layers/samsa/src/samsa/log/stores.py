@@ -24,15 +24,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    fence_after_ms: int = 15_000
-    """How old an open slot is before anyone who meets it closes it. Liveness only."""
-    closing_ms: int = 1_000
-    """How long a reader waits for stale slots to be closed, before it does without."""
-    slot_bytes: int = 8 * 1024 * 1024
-    """What appends may share one slot up to; a single larger append has a slot of its own."""
-    slot_appends: int = 1_000
+    commit_bytes: int = 8 * 1024 * 1024
+    """What appends may share one commit up to; a single larger append has one of its own."""
+    commit_appends: int = 1_000
+    commit_producers: int = 32
+    """Idempotent producers in one commit: an expression of DynamoDB has 4 KB."""
+    window_ms: int = 0
+    """How long appends wait for those to other partitions. 0: only while a put is under way."""
     attempts: int = 6
-    """Tries of one store call, and slots tried for one append."""
+    """Tries of one store call, and of one append."""
     backoff_ms: int = 50
     producer_expiry_ms: int = 7 * 24 * 3600 * 1000
     objects_per_read: int = 256
@@ -42,6 +42,8 @@ class Limits:
     """What a merge makes at most."""
     merge_after_ms: int = 60_000
     """How old an extent is before it is merged."""
+    leave_window_ms: int = 600_000
+    """How old one is before it leaves the window that it shares, however small it is."""
     key_map_bytes: int = 64 * 1024 * 1024
     """What the keys of one round of compaction may take in memory."""
     building_ms: int = 3_600_000
@@ -52,13 +54,12 @@ class Limits:
 class Stores:
     ledger: Ledger
     objects: Objects
+    journal: Journal
     clock: Clock
     wakeups: Wakeups
     nonce: Callable[[], str]
-    """Randomness is handed in: a fresh word for each token."""
+    """Randomness is handed in: a fresh word for each object."""
     limits: Limits = field(default_factory=Limits)
-    journal: Journal | None = None
-    """Of a ledger and objects that are one."""
 
     async def insist(self, call: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs) -> T:
         """Repeat a call while it is unavailable: the ports promise that repeating is harmless."""
@@ -72,14 +73,14 @@ class Stores:
         return await call(*args, **kw)
 
 
+OBJECTS = "log/"
+"""Where the keys of the log's objects begin. What a journal keeps elsewhere it deletes itself."""
+
+
 @lru_cache(maxsize=10_000)
 def partition_prefix(partition: Partition) -> str:
-    return f"log/{partition.topic_id}/{partition.number}/"
-
-
-def slot_key(partition: Partition, base: int) -> str:
-    return f"{partition_prefix(partition)}{base:020d}"
+    return f"{OBJECTS}{partition.topic_id}/{partition.number}/"
 
 
 def topic_prefix(topic_id: object) -> str:
-    return f"log/{topic_id}/"
+    return f"{OBJECTS}{topic_id}/"

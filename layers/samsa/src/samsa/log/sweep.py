@@ -1,25 +1,22 @@
 """Sweep: objects that nothing leads to any more are deleted, a grace time after it was found so.
 
 The ledger remembers them in graves. A swap digs one for what it took out of the index, retention
-one for all that lies below the log's start, and whoever writes a segment one for that, which the
-swap removes again. Whoever finds a grave first writes down when; whoever finds it so much later
-that no reader can still have planned on what is in it deletes that, and then forgets the grave. A
-crash in between leaves a grave to be found again, and deleting twice does no harm.
+one for what lies below the log's start, and a writer of a segment one for that, which the swap
+removes again. The first to find a grave writes down when; the first to find it so much later that
+no reader can still have planned on what is in it deletes that, and then forgets the grave. A crash
+in between leaves a grave to be found again, and deleting twice does no harm.
 
-Somebody who slept may put something under a key that was swept. Nobody reads it, and a look through
-all objects finds it.
+Objects that were put and never committed are found by a look through all objects.
 
-An announced object that nobody swapped in for long is condemned first: from then on no swap can
+An announced object that was not swapped in for long is condemned first: from then on no swap can
 take it, and only then is it deleted.
 """
 
-from bisect import bisect_right
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 
 from samsa.ports import Extent, Grave, Partition, has_passed
 
-from .segments import is_segment_key, key_base
-from .stores import Stores, partition_prefix, slot_key
+from .stores import Stores, partition_prefix
 
 FLOOR = "floor "
 FLOORS = 8
@@ -55,8 +52,8 @@ class Sweeper:
         return len(graves)
 
     async def below(self, partition: Partition, floor: int) -> bool:
-        """All that lies below `floor`, where a slot begins that is still read, is to go. False:
-        that is known already, or others like it must be forgotten first."""
+        """What the journal keeps only below `floor`, the log's start, is to go. False: that is
+        known already, or others like it must be forgotten first."""
         ledger = self._stores.ledger
         if floor <= await ledger.cursor(partition, SWEPT):
             return False
@@ -69,49 +66,50 @@ class Sweeper:
         return True
 
     async def find_orphans(self, partition: Partition) -> int:
-        """Objects that neither an extent nor a grave names, and no slot can have use for; how many.
+        """Delete the objects that were put and never committed; how many.
 
-        In this order: what is not in the index yet is announced, until the moment it is indexed.
+        What is listed may be about to be committed. So the ledger counts the sweep first: a commit
+        that began before cannot show its object after. Whatever is not in the log then never will
+        be, unless it is a segment that is still announced.
         """
         keys = [key async for key in self._stores.objects.list(partition_prefix(partition))]
-        head = await self._stores.ledger.head(partition)
-        graves = await self._stores.ledger.graves(partition, ALL)
-        buried = {key for grave in graves for key in grave.keys}
-        buried |= {key for key in keys if _lies_in(key, graves)}
-        index = [extent async for extent in self._extents(partition, 0, head.next_offset)]
-        named = {extent.key for extent in index}
-        orphans = [
-            key
-            for key in keys
-            if key not in named
-            and key not in buried
-            and (is_segment_key(key) or _is_past(key_base(key), index, head.log_start))
-        ]
-        now = self._stores.clock.now_ms()
-        for start in range(0, len(orphans), DELETE_AT_ONCE):
-            some = tuple(orphans[start : start + DELETE_AT_ONCE])
-            await self._stores.ledger.announce(
-                partition, Grave(f"orphans {some[0]}", 0, 0, some, now)
-            )
+        orphans = await self._unnamed(partition, keys)
+        if not orphans:
+            return 0
+        await self._stores.journal.count_sweep(partition)
+        orphans = await self._unnamed(partition, orphans)
+        await self.delete(orphans)
         return len(orphans)
+
+    async def _unnamed(self, partition: Partition, keys: list[str]) -> list[str]:
+        named = await self.named(partition)
+        return [key for key in keys if key not in named]
+
+    async def named(self, partition: Partition, offset: int = 0) -> set[str]:
+        """Keys that the partition names, at or above an offset. In this order: what is not in the
+        index yet is announced, or in the head's tail, until the moment it is indexed."""
+        graves = await self._stores.ledger.graves(partition, ALL)
+        head = await self._stores.ledger.head(partition)
+        named = {key for grave in graves for key in grave.keys}
+        named |= {entry.key for entry in head.tail}
+        async for extent in self._extents(partition, offset, head.next_offset):
+            named.add(extent.key)
+        return named
+
+    async def delete(self, keys: list[str]) -> None:
+        for start in range(0, len(keys), DELETE_AT_ONCE):
+            await self._stores.objects.delete(keys[start : start + DELETE_AT_ONCE])
+        self.deleted += len(keys)
 
     async def _empty(self, partition: Partition, grave: Grave) -> bool:
         """Delete what is in a grave. False: not all of it can be yet."""
         if grave.name.startswith(FLOOR):
-            return await self._below(partition, grave.end)
+            await self._stores.journal.sweep(partition, grave.end)
+            await self._stores.ledger.move_cursor(partition, SWEPT, grave.end)
+            return True
         held = self._extents(partition, grave.base, grave.end)
         named = {extent.key async for extent in held}
-        gone = [key for key in grave.keys if key not in named]
-        gone += [key async for key in self._slots(partition, grave) if key not in named]
-        return await self._delete(partition, gone)
-
-    async def _below(self, partition: Partition, floor: int) -> bool:
-        prefix = partition_prefix(partition)
-        await self.delete_all(prefix, slot_key(partition, floor))
-        if self._stores.journal is not None:
-            await self._stores.journal.sweep(partition, floor)
-        await self._stores.ledger.move_cursor(partition, SWEPT, floor)
-        return True
+        return await self._delete(partition, [key for key in grave.keys if key not in named])
 
     async def _extents(self, partition: Partition, base: int, end: int) -> AsyncIterator[Extent]:
         while base < end:
@@ -121,41 +119,20 @@ class Sweeper:
                     yield extent
             base = found[-1].end if found else end
 
-    async def _slots(self, partition: Partition, grave: Grave) -> AsyncIterator[str]:
-        if grave.base < grave.end:
-            below = slot_key(partition, grave.end)
-            async for key in self._stores.objects.list(partition_prefix(partition), below):
-                if key_base(key) >= grave.base and not is_segment_key(key):
-                    yield key
-
     async def _delete(self, partition: Partition, keys: list[str]) -> bool:
-        prefix, journal, all_gone = partition_prefix(partition), self._stores.journal, True
-        own = [key for key in keys if key.startswith(prefix)]
-        for start in range(0, len(own), DELETE_AT_ONCE):
-            await self._stores.objects.delete(own[start : start + DELETE_AT_ONCE])
-        for key in set(keys) - set(own):
-            all_gone &= journal is not None and await journal.discard(partition, key)
-        self.deleted += len(own)
+        prefix, all_gone = partition_prefix(partition), True
+        await self.delete([key for key in keys if key.startswith(prefix)])
+        for key in keys:
+            if not key.startswith(prefix):
+                all_gone &= await self._stores.journal.discard(partition, key)
         return all_gone
 
-    async def delete_all(self, prefix: str, below: str | None) -> None:
+    async def delete_all(self, prefix: str) -> None:
         keys: list[str] = []
-        async for key in self._stores.objects.list(prefix, below):
+        async for key in self._stores.objects.list(prefix):
             keys.append(key)
             if len(keys) == DELETE_AT_ONCE:
                 await self._stores.objects.delete(keys)
                 keys.clear()
         if keys:
             await self._stores.objects.delete(keys)
-
-
-def _lies_in(key: str, graves: Sequence[Grave]) -> bool:
-    base = key_base(key)
-    return not is_segment_key(key) and any(grave.base <= base < grave.end for grave in graves)
-
-
-def _is_past(base: int, index: Sequence[Extent], log_start: int) -> bool:
-    """Whether the slot that begins at `base` is below the log's start, or in an extent. Where the
-    log starts inside a slot, that one is indexed."""
-    at = bisect_right(index, base, key=lambda extent: extent.end)
-    return base < log_start or (at < len(index) and index[at].base <= base)

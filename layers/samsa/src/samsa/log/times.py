@@ -8,7 +8,7 @@ from samsa.records.spans import at_once
 from samsa.records.times import first_at_or_after, newest_from
 from samsa.records.unpack import Making
 
-from .extents import Range, sections
+from .extents import Range, read, sections
 from .read import Reader
 from .stores import Stores
 
@@ -41,26 +41,31 @@ class Times:
 
     async def at(self, partition: Partition, timestamp: int) -> Found | None:
         """The first visible record whose timestamp is `timestamp` or later."""
+        head = await self._reader.head(partition)
         extent = await self._stores.ledger.extent_at_time(partition, timestamp)
+        newer = [entry for entry in _tail(head) if entry.max_timestamp >= timestamp]
+        if newer and (extent is None or newer[0].base < extent.base):
+            extent = newer[0]
         while extent is not None:
-            head = await self._reader.glance(partition)
             found = await self._first(extent, timestamp, head.log_start)
             if found is not None:
                 return _visible(found, head)
             # log_start lies inside it, and the record that made it newer lies below.
-            extent = await self._next(partition, extent.end, timestamp)
+            extent = await self._next(partition, extent.end, timestamp, head)
         return None
 
     async def newest(self, partition: Partition) -> Found | None:
         """The first visible record with the greatest timestamp."""
-        extent = await self._stores.ledger.newest_extent(partition)
+        head = await self._reader.head(partition)
+        found = await self._stores.ledger.newest_extent(partition)
+        candidates = sorted([*([found] if found else []), *_tail(head)], key=lambda one: one.base)
+        extent = max(candidates, key=lambda one: one.max_timestamp, default=None)
         if extent is None or extent.max_timestamp < 0:
             return None
-        head = await self._reader.glance(partition)
         if extent.base >= head.log_start:
             return _visible(await self._first(extent, extent.max_timestamp, 0), head)
         newest = await self._newest_from(extent, head.log_start)
-        async for later in self._extents(partition, extent.end):
+        async for later in self._extents(partition, extent.end, head):
             newest = max(newest, later.max_timestamp)
         return await self.at(partition, newest) if newest >= 0 else None
 
@@ -84,20 +89,30 @@ class Times:
         return newest
 
     async def _read(self, section: Range) -> Buffer:
-        return await self._stores.objects.get(section.key, section.start, section.length)
+        return await read(self._stores.objects, section)
 
-    async def _next(self, partition: Partition, offset: int, timestamp: int) -> Extent | None:
-        async for extent in self._extents(partition, offset):
+    async def _next(
+        self, partition: Partition, offset: int, timestamp: int, head: Head
+    ) -> Extent | None:
+        async for extent in self._extents(partition, offset, head):
             if extent.max_timestamp >= timestamp:
                 return extent
         return None
 
-    async def _extents(self, partition: Partition, offset: int) -> AsyncIterator[Extent]:
-        while found := await self._stores.ledger.extents(partition, offset, PAGE):
-            for extent in found:
+    async def _extents(
+        self, partition: Partition, offset: int, head: Head
+    ) -> AsyncIterator[Extent]:
+        end = head.next_offset
+        while offset < end:
+            for extent in await self._reader.extents_from(partition, offset, end, PAGE, head):
                 yield extent
-            offset = found[-1].end
+                offset = extent.end
+
+
+def _tail(head: Head) -> list[Extent]:
+    """An entry may stay there for a while after log_start has passed it."""
+    return [entry for entry in head.tail if entry.end > head.log_start]
 
 
 def _visible(found: tuple[int, int] | None, head: Head) -> Found | None:
-    return Found(*found) if found is not None and found[0] < head.visible_end else None
+    return Found(*found) if found is not None and found[0] < head.next_offset else None

@@ -1,12 +1,14 @@
-"""Grouping: appends to one partition share slots while the process lives.
+"""Group commit: appends to one partition share commits while the process lives.
 
-Whatever arrives while a slot is being written goes into the next one, in the order of arrival: one
-put and one confirm for many producers, without anyone waiting on a timer.
+Whatever arrives while a commit is under way goes into the next one, in the order of arrival: one
+put and one update for many producers, without a timer.
 
 A client that sends several requests before it is answered sends them one by one, each as soon as it
-can. Where the last slot had several appends, more are probably on their way: so for as long as
-every turn of the event loop brings some, and all are small, the slot is kept open. Whoever waits
-for each answer before the next request never waits for that.
+can. Where the last commit had several appends, more are probably on their way: so for as long as
+every turn of the event loop brings some, and all are small, the commit waits. A client that waits
+for each answer before its next request is never delayed by that.
+
+With a window (`window.py`) every commit waits until that closes.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ from .admit import Outcome
 from .append import Appender
 from .layout import Batch
 from .stores import Limits
+from .window import Window
 
 
 class Appending(asyncio.Future[Outcome]):
@@ -32,14 +35,23 @@ class Appending(asyncio.Future[Outcome]):
 Waiting = tuple[Batch, Appending]
 
 GATHERED_BYTES = 128 * 1024
-"""To begin with more is worth more than to begin later with all."""
+"""Above this size, write immediately."""
 
 
 class PartitionWriter:
-    def __init__(self, partition: Partition, appender: Appender, limits: Limits) -> None:
+    def __init__(
+        self,
+        partition: Partition,
+        appender: Appender,
+        limits: Limits,
+        window: Window | None = None,
+    ) -> None:
         self._partition = partition
         self._appender = appender
         self._limits = limits
+        self._window = window
+        self._closing: asyncio.Future[None] | None = None
+        """Of the window that the first in the queue waits for."""
         self._loop = asyncio.get_running_loop()
         self._queue: deque[Waiting] = deque()
         self._busy = False
@@ -53,9 +65,13 @@ class PartitionWriter:
         future = Appending(loop=self._loop)
         self._queue.append((batch, future))
         self._waiting_bytes += len(batch.data)
+        if self._window is not None:
+            closing = self._window.join(len(batch.data))
+            if len(self._queue) == 1:
+                self._closing = closing
         if not self._busy:
             self._busy = True
-            # Not at once: what else has arrived by now, from anyone, shares the slot.
+            # Not at once: what else has arrived by now, from anyone, shares the commit.
             self._gathered = 0
             self._loop.call_soon(self._gather)
         return future
@@ -76,7 +92,7 @@ class PartitionWriter:
         waiting = len(self._queue)
         if (
             self._last_group > 1
-            and self._gathered < waiting < self._limits.slot_appends
+            and self._gathered < waiting < self._limits.commit_appends
             and self._waiting_bytes < GATHERED_BYTES
         ):
             self._gathered = waiting
@@ -96,6 +112,9 @@ class PartitionWriter:
     async def _run(self) -> None:
         try:
             while self._queue:
+                if self._closing is not None:
+                    await asyncio.wait([self._closing])
+                    self._closing = None
                 await self._write(self._take())
         finally:
             self._busy = False
@@ -103,11 +122,18 @@ class PartitionWriter:
 
     def _take(self) -> list[Waiting]:
         group: list[Waiting] = []
-        size = 0
-        while self._queue and len(group) < self._limits.slot_appends:
-            more = len(self._queue[0][0].data)
-            if group and size + more > self._limits.slot_bytes:
+        size, limits = 0, self._limits
+        is_crowd = len(self._queue) > limits.commit_producers
+        producers: set[int] = set()
+        while self._queue and len(group) < limits.commit_appends:
+            batch = self._queue[0][0]
+            more = len(batch.data)
+            if group and size + more > limits.commit_bytes:
                 break
+            if is_crowd:
+                producers.add(batch.header.producer_id)
+                if len(producers) > limits.commit_producers:
+                    break
             size += more
             group.append(self._queue.popleft())
         self._waiting_bytes -= size

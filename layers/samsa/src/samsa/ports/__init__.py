@@ -1,8 +1,9 @@
-"""The four seams: Ledger, Objects, Clock, Wakeups.
+"""The five seams: Journal, Ledger, Objects, Clock, Wakeups.
 
 Everything above this room (the log, the handlers) is the same on a laptop and on AWS; everything
 below it (`local/`, `aws/`) is an adapter. What an adapter promises:
 
+- A **commit** of the journal is one atomic step: it shows an append, or does nothing.
 - A **ledger** call is one atomic step, or several steps in the order its doc gives, between which
   the process may stop for ever. A call that may or may not have happened raises `Unavailable`;
   repeating it with the same arguments is then harmless.
@@ -17,14 +18,15 @@ from .errors import (
     CannotWait,
     Misconfigured,
     Missing,
+    NotDone,
     StorageError,
     Unavailable,
     UnknownPartition,
 )
-from .extents import Extent, Grave, grave_of, is_slot_key
+from .extents import Extent, Grave, graves_of
 from .groups import Committed, GroupItem, Groups, Offsets
-from .journal import Claim, Journal, Journaled, Tail
-from .ledger import Bound, Confirmed, Ledger
+from .journal import Bound, Claim, CommitResult, Journal, Tail
+from .ledger import Ledger
 from .nodes import Node
 from .objects import Buffer, FileRange, Objects, Piece
 from .partitions import Head, Partition, Topic
@@ -38,8 +40,8 @@ __all__ = [
     "CannotWait",
     "Claim",
     "Clock",
+    "CommitResult",
     "Committed",
-    "Confirmed",
     "Extent",
     "FileRange",
     "Grave",
@@ -48,11 +50,11 @@ __all__ = [
     "Groups",
     "Head",
     "Journal",
-    "Journaled",
     "Ledger",
     "Misconfigured",
     "Missing",
     "Node",
+    "NotDone",
     "Objects",
     "Offsets",
     "Partition",
@@ -64,7 +66,6 @@ __all__ = [
     "Unavailable",
     "UnknownPartition",
     "Wakeups",
-    "grave_of",
+    "graves_of",
     "has_passed",
-    "is_slot_key",
 ]

@@ -11,8 +11,12 @@ on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
 | group name | the group's id            | `LONGEST_GROUP_ID`         | INVALID_GROUP_ID           |
 | offsets    | metadata, 32 partitions   | 4,096 characters each,     | OFFSET_METADATA_TOO_LARGE  |
 |            |                           | which are 12 KiB in UTF-8  |                            |
-| head       | open slots                | `MOST_OPEN_SLOTS`          | Unavailable: the producer  |
+| head       | all that follows          | `MOST_HEAD_BYTES`          | Unavailable: the producer  |
 |            |                           |                            | tries again                |
+| head       | entries of the tail       | `LONG_TAIL_ENTRIES`,       | the commit waits until     |
+|            |                           | `LONG_TAIL_BYTES`          | they are in the index      |
+| head       | idempotent producers      | `MOST_PRODUCERS`           | the one that was used      |
+|            |                           |                            | longest ago has an item    |
 | head       | watchers                  | `MOST_WATCHERS`            | not entered: the consumer  |
 |            |                           |                            | looks after max_wait       |
 | topic, and | configs                   | `MOST_CONFIG_BYTES`        | INVALID_CONFIG             |
@@ -21,7 +25,7 @@ on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
 |            |                           |                            | ends by itself             |
 | producer   | its last batches          | five                       | the oldest goes            |
 | extent     | marks and their times     | `MOST_MARKS` (joining)     | fewer, further apart       |
-| grave      | segments of one swap      | 100: a transaction's parts | the swap is not made       |
+| grave      | objects of one swap       | `KEYS_PER_GRAVE` (extents) | the swap has several       |
 | node       | host, zone                | `LONGEST_HOST`,            | not announced; `--zone`    |
 |            |                           | `LONGEST_ZONE`             | refused at the start       |
 | nodes      | one item for each process | `MOST_NODES`               | not announced: it serves   |
@@ -31,9 +35,27 @@ on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
 A commit of offsets that is more than a transaction holds is several (`TRANSACTION_BYTES`).
 """
 
-MOST_OPEN_SLOTS = 2_000
-"""Appends to one partition that are under way: about 75 bytes each."""
-MOST_WATCHERS = 2_000
+MOST_HEAD_BYTES = 100 * 1024
+"""DynamoDB bills each commit by the size of the whole head: one write unit for each KB."""
+INLINE_BYTES = 4 * 1024
+"""Appends up to this size are kept in the head, and later in the index: they need no object."""
+SETTLE_OTHERS_MS = 2_000
+"""A process settles its own entries at once, and those of others at this age: whoever committed
+them may be gone."""
+OTHERS_BYTES = 3 * 1024
+OTHERS_ENTRIES = 16
+"""A process whose entries share the tail with so much of others takes them out by themselves, and
+does not wait for its next commit."""
+LONG_TAIL_BYTES = 2 * INLINE_BYTES
+LONG_TAIL_ENTRIES = 32
+"""Beyond this it settles all entries, and waits for that before it commits."""
+FEW_PRODUCERS = 16
+"""As many stay in the head, however long ago they were used."""
+MOST_PRODUCERS = 256
+"""Of five batches each: about 130 bytes."""
+IDLE_PRODUCER_MS = 60_000
+"""After this time a producer leaves a head with more than FEW_PRODUCERS."""
+MOST_WATCHERS = 1_000
 """Processes, or connections to functions, that wait for one partition: about 45 bytes each."""
 MOST_WATCHED = 4_000
 """Partitions that one connection enters in one request; and those that it has, before that."""

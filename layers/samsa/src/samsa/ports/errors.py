@@ -5,6 +5,10 @@ class Unavailable(Exception):
     """A store is down, throttled or slow: nothing is known about the call. Retriable."""
 
 
+class NotDone(Unavailable):
+    """The call certainly changed nothing: it was throttled, or never sent. It may be repeated."""
+
+
 class Misconfigured(Unavailable):
     """A store refuses us until somebody mends the set-up: no such table, no permission."""
 

@@ -1,48 +1,19 @@
-"""The ledger: what is decided about topics, partitions and producers, one step at a time."""
+"""The ledger: what is decided about topics and partitions, one step at a time."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from .extents import Extent, Grave
+from .journal import Bound
 from .nodes import Node
 from .partitions import Head, Partition, Topic
-
-
-class Confirmed(NamedTuple):
-    head: Head
-    was_open: bool
-    """False: someone else closed the slot. What it holds must be looked at before any answer."""
-
-
-class Bound(NamedTuple):
-    """An idempotent producer's item on one partition: opaque to the ledger but for its version."""
-
-    version: int
-    state: bytes
 
 
 class Ledger(Protocol):
     """DynamoDB or SQLite. `calls` counts each method by name, for pinning what a request costs."""
 
     calls: dict[str, int]
-
-    async def reserve(self, partition: Partition, token: str, count: int) -> Head:
-        """Advance the counter by `count` and open a slot at its old value, in one step.
-
-        The base is `head.inflight[token]` of the returned head. A token that is open already is not
-        opened twice: the head then shows the base it got first. Raises UnknownPartition.
-        """
-        ...
-
-    async def confirm(self, partition: Partition, token: str, extent: Extent) -> Confirmed:
-        """Close the slot if it is open; then, if this call closed it, add the extent if absent.
-
-        Only the slot at the extent's base: a reserve that comes again after its slot was closed
-        opens another one under the same token.
-        Two steps on DynamoDB: a slot may end up closed and not indexed, which readers repair.
-        """
-        ...
 
     async def head(self, partition: Partition) -> Head: ...
 
@@ -94,10 +65,6 @@ class Ledger(Protocol):
         """Up to `limit` extents in order, from the first that ends after `offset`."""
         ...
 
-    async def extent_before(self, partition: Partition, offset: int) -> Extent | None:
-        """The last extent that ends at or before `offset`."""
-        ...
-
     async def extent_at_time(self, partition: Partition, timestamp: int) -> Extent | None:
         """The first extent, at or above log_start, whose max_timestamp ≥ `timestamp`."""
         ...
@@ -106,20 +73,9 @@ class Ledger(Protocol):
         """The extent with the greatest max_timestamp (the first of equals)."""
         ...
 
-    async def producer(self, partition: Partition, producer_id: int) -> Bound | None: ...
-
     async def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
-        """Every producer's item that may not be forgotten yet, by producer id."""
-        ...
-
-    async def bind(
-        self, partition: Partition, producer_id: int, state: bytes, after: int, expires_at: int
-    ) -> bool:
-        """Store `state` as version `after + 1` if the item's version is `after` (0: there is none).
-
-        False if it was another version. Repeating a bind that succeeded answers True. `expires_at`
-        (ms) is when the item may be forgotten.
-        """
+        """Every producer's state that may not be forgotten yet, by producer id. Read it after
+        the head: what the head shows was bound before."""
         ...
 
     async def advance_start(self, partition: Partition, offset: int) -> Head:
@@ -165,8 +121,8 @@ class Ledger(Protocol):
         ...
 
     async def forget_producers(self, now_ms: int) -> int:
-        """Remove what `bind` said may be forgotten by now; how many. 0 where a store does so by
-        itself."""
+        """Remove producers' states that may be forgotten by now; how many. 0 where a store does so
+        by itself."""
         ...
 
     async def next_producer_ids(self, count: int) -> int:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
+from .extents import Extent
+
 
 class Partition(NamedTuple):
     topic_id: UUID
@@ -24,18 +26,15 @@ class Topic:
 
 
 class Head(NamedTuple):
-    """A partition's item: the sequencer and what is open on it."""
+    """A partition's item: what every commit updates."""
 
     next_offset: int
+    """The end that readers see, and what the next commit gets."""
     log_start: int
-    inflight: Mapping[str, int]
-    """Open slots: token → base."""
     watchers: Mapping[str, int]
-    """Who wants to hear of a confirm: address → when that wish expires (ms)."""
+    """Who wants to hear of a commit: address → when that wish expires (ms)."""
     settled_to: int = 0
-    """Everything below is indexed for good: nobody looks at the keys of slots there any more."""
-
-    @property
-    def visible_end(self) -> int:
-        """What Kafka calls the high watermark. Never the counter itself: readers see a prefix."""
-        return min(self.inflight.values(), default=self.next_offset)
+    """Below it an extent counts only if a swap put it there."""
+    tail: tuple[Extent, ...] = ()
+    """Entries by base. Each stays here until it is in the index: read the head first, then the
+    index."""

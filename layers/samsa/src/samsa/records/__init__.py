@@ -3,7 +3,6 @@
 from samsa.records.batch import (
     BatchHeader,
     assign,
-    empty_like,
     filler,
     headers,
     is_filler,
@@ -31,7 +30,6 @@ __all__ = [
     "UnsupportedCodec",
     "assign",
     "build",
-    "empty_like",
     "filler",
     "headers",
     "is_filler",

@@ -27,14 +27,13 @@ __all__ = [
     "BatchHeader",
     "assign",
     "compacted_filler",
-    "empty_like",
     "filler",
     "headers",
-    "is_compacted_filler",
     "is_filler",
     "read_header",
     "seal",
     "set_newest",
+    "shift_offsets",
     "stamp",
     "validate",
 ]
@@ -79,6 +78,14 @@ def assign(buffer: memoryview, position: int, base_offset: int, leader_epoch: in
     """Give a batch its place in the log, where it lies."""
     _BASE_OFFSET.pack_into(buffer, position, base_offset)
     _LEADER_EPOCH.pack_into(buffer, position + LOG_OVERHEAD, leader_epoch)
+
+
+def shift_offsets(buffer: Buffer, by: int) -> bytearray:
+    """A copy of whole batches, each of which is so many offsets further on."""
+    moved = bytearray(buffer)
+    for position, header in headers(moved):
+        _BASE_OFFSET.pack_into(moved, position, header.base_offset + by)
+    return moved
 
 
 def stamp(buffer: memoryview, position: int, timestamp: int) -> BatchHeader:
@@ -131,18 +138,9 @@ def filler(base_offset: int, count: int, timestamp: int, attributes: int = 0) ->
     )
 
 
-def empty_like(header: BatchHeader, base_offset: int) -> bytes:
-    """The filler that takes as many offsets as a batch which must not be stored (again)."""
-    return filler(base_offset, header.offsets, header.max_timestamp)
-
-
 def compacted_filler(base_offset: int, count: int) -> bytes:
     """The filler in the place of records that were compacted away: it can be told from others."""
     return filler(base_offset, count, NO_TIMESTAMP, DELETE_HORIZON)
-
-
-def is_compacted_filler(header: BatchHeader) -> bool:
-    return is_filler(header) and header.delete_horizon is not None
 
 
 def is_filler(header: BatchHeader) -> bool:

@@ -13,7 +13,6 @@ from typing import Protocol
 from samsa.handlers.broker import Broker, Rules
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits
-from samsa.ports import Partition
 
 from .accepting import allow_many_files, most_connections
 from .announced_address import announced_place
@@ -96,12 +95,12 @@ async def run(
             )
             cluster_id = await found.stores.ledger.cluster_id(_new_cluster_id())
             broker = Broker(found.stores, cluster_id, settings.rules, groups=found.groups)
+            if _is_far(settings):
+                broker.catalog.look_ahead = broker.log.background
             if found.function_clients is not None:
                 found.function_clients.pushes.topic_of = broker.catalog.last_seen
             for disk in disks_of(found.stores):
                 await disk.keep_reserve()
-            if found.is_first:
-                await _close_orphans(broker)
             watching = Watching(found.stores.ledger, wakeups, lambda: not found.is_alone())
             looking = asyncio.create_task(watching.run())
             try:
@@ -166,15 +165,3 @@ def _within_files(limits: ServerLimits) -> ServerLimits:
 
 def _new_cluster_id() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-
-
-async def _close_orphans(broker: Broker) -> None:
-    """No other process has this ledger open: what is open was left by one that died."""
-    partitions = [
-        Partition(topic.id, number)
-        for topic in await broker.catalog.all()
-        for number in range(topic.partitions)
-    ]
-    closed = await broker.log.close_orphans(partitions)
-    if closed:
-        event(log, logging.INFO, "slots of a dead process closed", slots=closed)

@@ -1,4 +1,4 @@
-"""The end of a round of upkeep: deleted topics, expired producers, spills and groups go."""
+"""The end of a round of upkeep: topics, producers, spills, windows and groups that go."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -33,6 +33,7 @@ async def forget(broker: Broker, budget: Budget) -> None:
     now = broker.stores.clock.now_ms()
     await step("producers", "", lambda: ledger.forget_producers(now), 0)
     await step("spills", "", broker.log.janitor.sweep_spills, None)
+    await step("windows", "", broker.log.janitor.sweep_windows, None)
     if broker.groups is None:
         return
     gone = 0

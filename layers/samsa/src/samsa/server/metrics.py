@@ -17,17 +17,16 @@ def calls_per_request(server: Server) -> dict[str, Any]:
     """Store calls, in all and for each produce and fetch: what a request costs on AWS."""
     stores = server.broker.stores
     ledger, objects = stores.ledger.calls, stores.objects.calls
-    # An append to a journal writes the object and the ledger once each.
-    at_once = stores.journal.calls["append"] if stores.journal is not None else 0
+    journal = stores.journal.calls
     requests = server.stats.requests
     produces, fetches = requests[ApiKey.PRODUCE], requests[ApiKey.FETCH]
-    writes = sum(ledger[name] for name in ("reserve", "bind", "confirm", "index"))
+    writes = journal["commit"] + journal["again"] + ledger["index"]
     reads = sum(ledger[name] for name in ("head", "extents"))
     return {
         "produces": produces,
         "fetches": fetches,
-        "puts_per_produce": _ratio(objects["put"] + at_once, produces),
-        "ledger_writes_per_produce": _ratio(writes + at_once, produces),
+        "puts_per_produce": _ratio(objects["put"] + journal["pack"], produces),
+        "ledger_writes_per_produce": _ratio(writes, produces),
         "gets_per_fetch": _ratio(objects["get"], fetches),
         "ledger_reads_per_fetch": _ratio(reads, fetches),
         "lists": objects["list"],
@@ -85,9 +84,11 @@ class Collector:
         yield from _logs(self._server)
         yield from _failures(self._server)
         calls = CounterMetricFamily("samsa_store_calls", "Store calls.", labels=["store", "call"])
-        counted = {"ledger": stores.ledger.calls, "objects": stores.objects.calls}
-        if stores.journal is not None:
-            counted["journal"] = stores.journal.calls
+        counted = {
+            "ledger": stores.ledger.calls,
+            "objects": stores.objects.calls,
+            "journal": stores.journal.calls,
+        }
         for store, counts in counted.items():
             for name, count in list(counts.items()):
                 calls.add_metric([store, name], count)
@@ -98,7 +99,7 @@ LOG_GAUGES = {
     "objects": "Objects that the logs are in, as of the last count.",
     "bytes": "Bytes of the logs, as of the last count.",
     "small_ratio": "How many of the objects are smaller than 1 MiB.",
-    "oldest_fence_s": "How long the oldest open slot has been open.",
+    "head_bytes": "What the heaviest head weighs that this process has seen lately.",
 }
 LOG_COUNTERS = {
     "merged_extents": "Extents that merging has made fewer.",

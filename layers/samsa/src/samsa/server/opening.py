@@ -53,16 +53,14 @@ async def opened(
         closing.push_async_callback(ledger.close)
         objects = open_objects(objects_url, fsync, cache_bytes)
         closing.push_async_callback(objects.close)
-        journal = open_journal(ledger, objects, words(), fsync)
-        if journal is not None:
-            closing.push_async_callback(journal.close)
+        journal = open_journal(ledger, objects, words, fsync, limits.window_ms > 0)
+        closing.push_async_callback(journal.close)
         clients = _function_clients(ledger, wakeups)
         if clients is not None:
             closing.push_async_callback(clients.close)
         groups = open_groups(ledger_url, ledger, fsync)
         closing.push_async_callback(groups.close)
-        clock = SystemClock()
-        stores = Stores(ledger, objects, clock, wakeups, words, limits, journal)
+        stores = Stores(ledger, objects, journal, SystemClock(), wakeups, words, limits)
         if isinstance(ledger, SqliteLedger):
             noted = ledger.noted
             yield Opened(stores, groups, clients, noted.was_first, lambda: noted.alone)

@@ -181,15 +181,13 @@ class Turn:
 
 def figures(broker: Broker) -> dict[str, int | float]:
     """What the logs are made of, and what the janitor did about it since the process began."""
-    counts, now = broker.log.janitor.counts, broker.stores.clock.now_ms()
+    counts = broker.log.janitor.counts
     total = counts.total()
     return {
         "objects": total.objects,
         "bytes": total.size,
         "small_ratio": round(total.small / total.objects, 3) if total.objects else 0.0,
-        "oldest_fence_s": max(
-            0.0, round((now - min(counts.opened.values(), default=now)) / 1000, 1)
-        ),
+        "head_bytes": broker.stores.journal.head_bytes,
         "merged_extents": counts.extents,
         "copied_bytes": counts.copied_bytes,
         "reclaimed_bytes": broker.log.retainer.reclaimed + counts.compacted_bytes,

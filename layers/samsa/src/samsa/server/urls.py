@@ -7,17 +7,20 @@ dynamodb://table?region=…&endpoint=…           s3://bucket/prefix?region=…
 import asyncio
 import os
 import sqlite3
+from collections.abc import Callable
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from samsa.local.folder import FolderObjects
 from samsa.local.health import FULL, kind_of, reserve_of
 from samsa.local.journal import SqliteJournal
 from samsa.local.memory import MemoryObjects
-from samsa.local.onlooker import look_on
+from samsa.local.object_journal import ObjectJournal
+from samsa.local.onlooker import Onlooker, look_on
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.cache import TailCache
 from samsa.ports import Groups, Journal, Ledger, Objects
+from samsa.system import SystemClock
 
 
 class BadUrl(Exception):
@@ -94,16 +97,34 @@ def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
     raise BadUrl(f"{url!r} is no object store; there are file:///… and s3://…")
 
 
-def open_journal(ledger: Ledger, objects: Objects, process: str, fsync: bool) -> Journal | None:
-    """If both are on this machine, an append is one step."""
-    if isinstance(ledger, SqliteLedger) and isinstance(objects, FolderObjects):
+def open_journal(
+    ledger: Ledger,
+    objects: Objects,
+    nonce: Callable[[], str],
+    fsync: bool,
+    has_window: bool = False,
+) -> Journal:
+    """`nonce` gives a word that nobody else ever uses. Who only reads needs none."""
+    if not isinstance(ledger, SqliteLedger):
+        return _open_head_journal(ledger, objects, nonce, has_window)
+    if isinstance(objects, FolderObjects) and not isinstance(ledger, Onlooker):
         if os.stat(objects.root).st_dev == os.stat(ledger.health.folder).st_dev:
             objects.health = ledger.health
-        journal = SqliteJournal(ledger, objects.root, process, fsync, objects.health)
+        journal = SqliteJournal(ledger, objects.root, nonce(), fsync, objects.health)
         journal.stay_alone()
         objects.before_delete = ledger.persist
         return journal
-    return None
+    return ObjectJournal(ledger, objects, nonce)
+
+
+def _open_head_journal(
+    ledger: Ledger, objects: Objects, nonce: Callable[[], str], has_window: bool
+) -> Journal:
+    from samsa.aws.dynamodb import DynamoLedger
+    from samsa.aws.journal import HeadJournal
+
+    assert isinstance(ledger, DynamoLedger)
+    return HeadJournal(ledger, objects, nonce, SystemClock(), has_window)
 
 
 def parse(url: str, *known: str) -> tuple[SplitResult, dict[str, str]]:

@@ -58,7 +58,7 @@ class Watching:
 
     async def _look_at(self, partition: Partition) -> None:
         try:
-            end = (await self._ledger.head(partition)).visible_end
+            end = (await self._ledger.head(partition)).next_offset
         except UnknownPartition:
             end = -1
         except Unavailable:

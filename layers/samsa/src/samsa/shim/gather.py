@@ -2,6 +2,8 @@
 
 At most so many pieces are under way at once, and each is paid for from a budget before it is
 fetched: a client that reads slowly holds up its own answer and nothing else.
+
+Offsets are shifted as the pieces are given out: a batch may lie across two of them.
 """
 
 import asyncio
@@ -10,18 +12,30 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
-from samsa.envelope import Gather, Range
+from samsa.envelope import Frame, Gather, Range
 from samsa.handlers.budget import Budget
+from samsa.records import CorruptBatch
+from samsa.shim.offset_shift import OffsetShift
 from samsa.shim.transfers import TransferFailed
 
 TRIES = 4
 FIRST_DELAY_S = 0.1
 
 
+class Piece(NamedTuple):
+    source: bytes | Range
+    shift: OffsetShift | None = None
+    """Of the range that it is a part of."""
+
+    @property
+    def size(self) -> int:
+        return self.source.length if isinstance(self.source, Range) else len(self.source)
+
+
 class Plan(NamedTuple):
     size: int
     """Of the whole frame."""
-    pieces: list[bytes | Range]
+    pieces: list[Piece]
 
 
 class Getter(NamedTuple):
@@ -32,26 +46,24 @@ class Getter(NamedTuple):
 
 def plan(gather: Gather, largest_piece: int) -> Plan:
     """Long ranges are cut, so that they too are fetched in parallel and held in small parts."""
-    pieces = [part for piece in gather.pieces for part in _cut(piece, largest_piece)]
-    return Plan(sum(_size(piece) for piece in pieces), pieces)
+    pieces = [piece for source in gather.pieces for piece in _cut(source, largest_piece)]
+    return Plan(sum(piece.size for piece in pieces), pieces)
 
 
-def _cut(piece: bytes | Range, largest: int) -> Iterator[bytes | Range]:
-    if not isinstance(piece, Range):
-        yield piece
+def _cut(source: bytes | Range, largest: int) -> Iterator[Piece]:
+    if not isinstance(source, Range):
+        yield Piece(source)
         return
-    for start in range(0, piece.length, largest):
-        yield Range(piece.url, piece.start + start, min(largest, piece.length - start))
-
-
-def _size(piece: bytes | Range) -> int:
-    return piece.length if isinstance(piece, Range) else len(piece)
+    url, first, length, by = source
+    shift = OffsetShift(by, length) if by else None
+    for start in range(0, length, largest):
+        yield Piece(Range(url, first + start, min(largest, length - start)), shift)
 
 
 @asynccontextmanager
-async def in_order(planned: Plan, getter: Getter) -> AsyncIterator[AsyncIterator[bytes]]:
+async def in_order(planned: Plan, getter: Getter) -> AsyncIterator[AsyncIterator[Frame]]:
     """The pieces' bytes. Raises TransferFailed. Whatever is under way ends with the block."""
-    under_way: deque[tuple[asyncio.Task[bytes], int]] = deque()
+    under_way: deque[tuple[asyncio.Task[bytes], Piece]] = deque()
     pieces = _pieces(planned, getter, under_way)
     try:
         yield pieces
@@ -60,36 +72,43 @@ async def in_order(planned: Plan, getter: Getter) -> AsyncIterator[AsyncIterator
         for task, _ in under_way:
             task.cancel()
         await asyncio.gather(*(task for task, _ in under_way), return_exceptions=True)
-        getter.memory.release(sum(size for _, size in under_way))
+        getter.memory.release(sum(piece.size for _, piece in under_way))
 
 
 async def _pieces(
-    planned: Plan, getter: Getter, under_way: "deque[tuple[asyncio.Task[bytes], int]]"
-) -> AsyncGenerator[bytes, None]:
+    planned: Plan, getter: Getter, under_way: "deque[tuple[asyncio.Task[bytes], Piece]]"
+) -> AsyncGenerator[Frame, None]:
     waiting = deque(planned.pieces)
     while waiting or under_way:
         # The first is fetched in any case; more of them only if there is memory for it now.
         while waiting and len(under_way) < getter.ahead:
-            size = _size(waiting[0])
-            if under_way and size > getter.memory.left:
+            if under_way and waiting[0].size > getter.memory.left:
                 break
-            await getter.memory.acquire(size)
-            under_way.append((asyncio.create_task(_fetch(waiting.popleft(), getter)), size))
-        task, size = under_way[0]
+            await getter.memory.acquire(waiting[0].size)
+            piece = waiting.popleft()
+            under_way.append((asyncio.create_task(_fetch(piece.source, getter)), piece))
+        task, piece = under_way[0]
         found = await task
-        yield found
+        yield _shifted(found, piece.shift)
         under_way.popleft()
         del found
-        getter.memory.release(size)
+        getter.memory.release(piece.size)
 
 
-async def _fetch(piece: bytes | Range, getter: Getter) -> bytes:
-    if not isinstance(piece, Range):
-        return piece
+def _shifted(data: bytes, shift: OffsetShift | None) -> Frame:
+    try:
+        return shift.feed(data) if shift else data
+    except CorruptBatch as error:
+        raise TransferFailed(f"offsets cannot be shifted: {error}", False) from error
+
+
+async def _fetch(source: bytes | Range, getter: Getter) -> bytes:
+    if not isinstance(source, Range):
+        return source
     delay = FIRST_DELAY_S
     for left in reversed(range(TRIES)):
         try:
-            return await getter.get(piece)
+            return await getter.get(source)
         except TransferFailed as error:
             if not error.again or not left:
                 raise

@@ -1,62 +1,162 @@
-"""A fetch that waits is answered with the records that a wake brought. Pure."""
+"""A fetch that waits is answered with the records that wakes brought. Pure.
 
-from typing import Any
+After such an answer the client asks for what follows. Its next fetch, and the empty response to
+that, are known before it comes: so the shim goes on holding, and the cluster is not asked.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from samsa.envelope import Frame, News, Wake
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError
 from samsa.wire.frame import read_request, read_response, response_frame
+from samsa.wire.rows import Row
 
+FETCH = APIS[ApiKey.FETCH]
 FIRST_WITH_BATCHES = 4
 """Older fetches get message sets: the cluster has to convert what it stored."""
 FIRST_BY_ID = 13
 SIZE = 4
 
+Position = tuple[str, int]
+"""A partition as a fetch names it: the topic's name, or its id in hex, and the number."""
 
-def answer_with(wake: Wake, request: Frame, empty: Frame) -> bytes | None:
-    """The response to `request`, whose response without records is `empty`; None if what the wake
-    brought does not follow the offset that was asked for, or is too much or too little."""
-    try:
-        asked = read_request(memoryview(request))
-        version = asked.api_version
-        if asked.api_key != ApiKey.FETCH or version < FIRST_WITH_BATCHES:
+
+class Answer(NamedTuple):
+    frame: bytes
+    next_identity: Hashable
+    """Of the fetch that the client will send when it has read this,"""
+    next_empty: bytes
+    """and the response to that if there is nothing more."""
+
+
+def identity(request: Frame) -> Hashable:
+    """Equal for requests of which one's empty answer is the other's too.
+
+    A consumer with nothing to read asks the same again and again, but for two things: the
+    correlation id (bytes 4 to 8 of a request), and the order in which it names its partitions.
+    librdkafka begins with another one each time, for which it may name a topic twice, and aiokafka
+    shuffles them. Clients find partitions in an answer by their names: any order will do.
+    """
+    asked = _read(request)
+    if asked is None:
+        view = memoryview(request)
+        return b"".join((view[:4], view[8:]))
+    return _identity(*asked)
+
+
+def positions(request: Frame) -> dict[Position, int]:
+    """Where a fetch stands in each partition. Of any other request, nowhere."""
+    asked = _read(request)
+    if asked is None or asked[0].api_version < FIRST_WITH_BATCHES:
+        return {}
+    version, row = asked[0].api_version, asked[1]
+    return {
+        _position(topic, entry, version): entry.fetch_offset
+        for topic, entry in _entries(row.topics)
+    }
+
+
+def follow(
+    wake: Wake, watches: frozenset[str], at: dict[Position, int]
+) -> dict[Position, int] | None:
+    """The positions after what a wake brought for these watches; None if it names one of them and
+    brings nothing, or something else comes first."""
+    moved = dict(at)
+    told = [news for news in wake.news if news.name in watches]
+    for news in told:
+        place = (news.topic, news.partition)
+        if place not in at:
+            place = (news.topic_id, news.partition)
+        if moved.get(place) != news.base:
             return None
-        api = APIS[ApiKey.FETCH]
-        fetch = api.request.decode(version, asked.body, exact=False)
-        _, row = read_response(api, version, memoryview(empty))
-    except (DecodeError, KeyError):
+        moved[place] = news.end
+    return moved if watches & set(wake.names) == {news.name for news in told} else None
+
+
+def answer_with(wakes: Sequence[Wake], request: Frame, empty: Frame) -> Answer | None:
+    """The response to `request`, whose response without records is `empty`; None if what the wakes
+    brought does not follow the offset that was asked for, or is too much or too little."""
+    asked = _read(request)
+    if asked is None or asked[0].api_version < FIRST_WITH_BATCHES:
         return None
-    taken, at = 0, 0
-    for news in wake.news:
-        data = memoryview(wake.frame)[at : at + news.size]
-        at += news.size
-        entry = _partition(fetch.topics, news, version)
-        place = _partition(row.responses, news, version)
-        if entry is None or place is None or entry.fetch_offset != news.base:
-            continue
-        if news.size > min(entry.partition_max_bytes, fetch.max_bytes - taken):
-            continue
+    head, fetch = asked
+    version = head.api_version
+    try:
+        _, row = read_response(FETCH, version, memoryview(empty))
+    except DecodeError:
+        return None
+    wanted = {_position(t, e, version): e for t, e in _entries(fetch.topics)}
+    places = {_position(t, e, version): e for t, e in _entries(row.responses)}
+    taken = 0
+    for news, data in _told(wakes):
+        at = (news.topic_id if version >= FIRST_BY_ID else news.topic, news.partition)
+        entry, place = wanted.get(at), places.get(at)
+        if entry is None or place is None:
+            continue  # another fetch of the same client waits for it
+        if entry.fetch_offset != news.base:
+            return None
         taken += news.size
-        place.records = [data]
-        place.high_watermark = place.last_stable_offset = news.end
+        if taken > min(entry.partition_max_bytes, fetch.max_bytes):
+            return None
+        place.records = [*(place.records or ()), data]
+        place.high_watermark = place.last_stable_offset = entry.fetch_offset = news.end
         place.log_start_offset = news.start
     if not taken or taken < fetch.min_bytes:
         return None
-    segments = api.response.encode(version, row)
-    whole = response_frame(ApiKey.FETCH, version, asked.correlation_id, segments)
+    frame = _encoded(version, head.correlation_id, row)
+    for place in places.values():
+        place.records = []
+    return Answer(frame, _identity(head, fetch), _encoded(version, 0, row))
+
+
+def _told(wakes: Sequence[Wake]) -> Iterator[tuple[News, memoryview]]:
+    for wake in wakes:
+        at = 0
+        for news in wake.news:
+            yield news, memoryview(wake.frame)[at : at + news.size]
+            at += news.size
+
+
+def _encoded(version: int, correlation_id: int, row: Any) -> bytes:
+    segments = FETCH.response.encode(version, row)
+    whole = response_frame(ApiKey.FETCH, version, correlation_id, segments)
     return b"".join(whole)[SIZE:]
 
 
-def _partition(topics: list[Any], news: News, version: int) -> Any:
+def _read(request: Frame) -> tuple[Any, Any] | None:
+    """The head and the row of a fetch; None if it is something else, or not of our versions."""
+    try:
+        asked = read_request(memoryview(request))
+        if asked.api_key != ApiKey.FETCH:
+            return None
+        return asked, FETCH.request.decode(asked.api_version, asked.body, exact=False)
+    except (DecodeError, KeyError):
+        return None
+
+
+def _entries(topics: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     for topic in topics:
-        by_id = version >= FIRST_BY_ID
-        same = topic.topic_id.hex == news.topic_id if by_id else topic.topic == news.topic
-        for entry in topic.partitions if same else ():
-            if _number(entry) == news.partition:
-                return entry
-    return None
+        for entry in topic.partitions:
+            yield topic, entry
 
 
-def _number(entry: Any) -> int:
-    number: int = entry.partition if hasattr(entry, "partition") else entry.partition_index
-    return number
+def _position(topic: Any, entry: Any, version: int) -> Position:
+    number = entry.partition if hasattr(entry, "partition") else entry.partition_index
+    return (topic.topic_id.hex if version >= FIRST_BY_ID else topic.topic), number
+
+
+def _identity(head: Any, fetch: Any) -> Hashable:
+    named = frozenset(
+        (topic.topic, topic.topic_id, *_values(entry)) for topic, entry in _entries(fetch.topics)
+    )
+    fetch.topics = []
+    return head.api_version, head.client_id, named, *_values(fetch)
+
+
+def _values(row: Row) -> Iterator[Hashable]:
+    """Rows and lists are not hashable, and rare in what is left: their words will do."""
+    for name in row.field_names:
+        value = getattr(row, name)
+        yield repr(value) if isinstance(value, Row | list) else value

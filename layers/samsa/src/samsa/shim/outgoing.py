@@ -38,7 +38,7 @@ class Outgoing:
         try:
             async with in_order(planned, self._getter) as pieces:
                 async for piece in pieces:
-                    if not begun and not isinstance(next(sources), Range):
+                    if not begun and not isinstance(next(sources).source, Range):
                         known += piece
                         continue
                     begun = True

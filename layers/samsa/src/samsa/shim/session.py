@@ -12,7 +12,7 @@ request ──► kept answer? ──► hold ──► answer it
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -95,8 +95,8 @@ class Session:
         self._ahead: Ahead | None = None
         self._names: set[str] = set()
         """Woken since the last request was sent: a wake may overtake what it belongs to."""
-        self._wake: Wake | None = None
-        """The last one that came while a request is held."""
+        self._holding: Kept | None = None
+        """What a request that is held will be answered with, if nothing comes."""
         self._something = asyncio.Event()
 
     async def serve(self) -> None:
@@ -244,23 +244,33 @@ class Session:
         return await self._held(frame, now + wait_s, kept)
 
     async def _held(self, request: bytes, until: float, kept: Kept) -> bool:
-        """True once it is answered, with what is kept or with what a wake brought; False if it is
+        """True once it is answered, with what is kept or with what wakes brought; False if it is
         to be asked again."""
-        self._wake = None
-        woken = await self._sleep(min(until, kept.good_until), kept.watches)
+        self._holding = kept
+        woken = await self._sleep(min(until, kept.good_until), kept.watches, kept.news)
+        self._holding = None
         answer: bytes | None = None
-        if not woken and until <= kept.good_until:
+        if kept.news and self._link.is_open:
+            with_news = answer_with(kept.news, request, kept.frame)
+            if with_news is None:
+                self._kept.forget(kept.watches)
+            else:
+                self._kept.told(request, kept, with_news)
+                self._names -= kept.watches  # all that they were woken for is in this answer
+                answer = with_news.frame
+        elif not woken and until <= kept.good_until:
             answer = answer_to(request, kept.frame)
-        elif self._wake is not None and self._link.is_open:
-            answer = answer_with(self._wake, request, kept.frame)
         if answer is None:
             return False
         await self._outgoing.frame(answer)
         return True
 
-    async def _sleep(self, until: float, watches: Collection[str]) -> bool:
-        """True if it ended before its time: one of the watches was named, or the link was lost."""
-        while self._link.is_open and self._names.isdisjoint(watches):
+    async def _sleep(
+        self, until: float, watches: Collection[str], news: Sequence[Wake] = ()
+    ) -> bool:
+        """True if it ended before its time: one of the watches was named, there is news, or the
+        link was lost."""
+        while self._link.is_open and self._names.isdisjoint(watches) and not news:
             if self._incoming.ended:
                 raise HangUp("it has gone")
             left = until - self._loop.time()
@@ -275,9 +285,9 @@ class Session:
         return True
 
     def _woken(self, wake: Wake) -> None:
-        self._names.update(wake.names)
-        self._kept.forget(wake.names)
-        self._wake = wake
+        took = self._kept.bring(wake)
+        if not any(kept is self._holding for kept in took):
+            self._names.update(wake.names)
         self._something.set()
 
     def _lost(self) -> None:

@@ -116,7 +116,7 @@ async def delete_old_records(
 
 async def _described(partition: Partition, kafka: Kafka) -> DescribedPartition:
     log = kafka.broker.log
-    head, size = await asyncio.gather(log.glance(partition), log.retainer.size(partition))
+    head, size = await asyncio.gather(log.head(partition), log.retainer.size(partition))
     return DescribedPartition(
-        partition=partition.number, start=head.log_start, end=head.visible_end, size=size
+        partition=partition.number, start=head.log_start, end=head.next_offset, size=size
     )

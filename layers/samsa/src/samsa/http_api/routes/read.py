@@ -151,8 +151,8 @@ async def _first(
             if found >= 0
             else (await offsets_at(topic, [partition], LATEST, kafka))[partition]
         )
-    head = await kafka.broker.log.glance(where)
-    return head.log_start if last is None else max(head.log_start, head.visible_end - last)
+    head = await kafka.broker.log.head(where)
+    return head.log_start if last is None else max(head.log_start, head.next_offset - last)
 
 
 async def _one(topic: str, partition: int, offset: int, kafka: Kafka) -> Record:

@@ -1,0 +1,192 @@
+"""A partition's head as an item of the table, and back again.
+
+| attribute             | what                                                                   |
+|-----------------------|------------------------------------------------------------------------|
+| next_offset           | what the next commit gets                                              |
+| log_start             | where readers begin                                                    |
+| settled_to            | below it an extent counts only if a swap put it there (`swaps.py`)     |
+| watchers.{address}    | when that wish expires                                                 |
+| tail.{id}             | an entry, packed                                                       |
+| bases.{id}            | its base: a commit sets it to the old `next_offset`                    |
+| producers.{id}        | v: the version of its state; s: times and the state, packed            |
+| producer_bases.{id}   | the base of the commit that stored it, set in the same way             |
+| evictions             | how many times producers were taken out                                |
+| sweeps                | how many times orphans were looked for                                 |
+
+DynamoDB bills each commit by the size of this item: so everything in it is packed. An entry starts
+with the numbers in `_NUMBERS`, as varints; then its marks and their times, each after its length;
+then its bytes, if it has no object; or, if it is in a window, where it begins there and the name of
+that. The key of an object of its own follows from the entry's id.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from samsa.aws.items import Item, binary, head_key, number
+from samsa.aws.marks import (
+    pack_marks,
+    pack_times,
+    put_varint,
+    take_varint,
+    unpack_marks,
+    unpack_times,
+)
+from samsa.ports import Bound, Claim, Extent, Head, Misconfigured, Partition
+from samsa.ports.heads import HeadProducer, HeadState, object_key
+from samsa.ports.windows import WINDOWS
+
+_NUMBERS = 6
+"""Object's size (0: inline), offsets, guess, newest timestamp + 1, time stored, records + 1."""
+
+
+def new_head(partition: Partition) -> Item:
+    return {
+        **head_key(partition),
+        "next_offset": number(0),
+        "log_start": number(0),
+        "watchers": {"M": {}},
+        "tail": {"M": {}},
+        "bases": {"M": {}},
+        "producers": {"M": {}},
+        "producer_bases": {"M": {}},
+        "evictions": number(0),
+        "sweeps": number(0),
+    }
+
+
+def read_head(partition: Partition, item: Item) -> Head:
+    """Raises Misconfigured: an older version made it."""
+    if "inflight" in item:
+        raise Misconfigured(MADE_BY_OLDER)
+    bases = _read_numbers(item["bases"])
+    entries = [
+        unpack_entry(partition, name, bases[name], binary(packed))
+        for name, packed in item["tail"]["M"].items()
+    ]
+    return Head(
+        int(item["next_offset"]["N"]),
+        int(item["log_start"]["N"]),
+        _read_numbers(item["watchers"]),
+        int(item["settled_to"]["N"]) if "settled_to" in item else 0,
+        tuple(sorted(entries)),
+    )
+
+
+MADE_BY_OLDER = (
+    "the table was made by an older version of Samsa, whose log this one cannot read: read it with "
+    "that version, or name another table"
+)
+
+
+def read_state(partition: Partition, item: Item) -> HeadState:
+    return HeadState(
+        read_head(partition, item),
+        read_producers(item),
+        int(item["evictions"]["N"]),
+        int(item["sweeps"]["N"]),
+        weight(item),
+    )
+
+
+def _read_numbers(attribute: Item) -> dict[str, int]:
+    return {name: int(value["N"]) for name, value in attribute["M"].items()}
+
+
+def pack_entry(entry: Extent) -> bytes:
+    packed = bytearray()
+    for value in (
+        0 if entry.data else entry.size,
+        entry.offsets,
+        entry.base,
+        entry.max_timestamp + 1,
+        entry.stored_at,
+        entry.records + 1,
+    ):
+        put_varint(packed, value)
+    for column in (pack_marks(entry.marks), pack_times(entry.times)):
+        put_varint(packed, len(column))
+        packed += column
+    if entry.key.startswith(WINDOWS):
+        put_varint(packed, entry.start)
+        packed += entry.key.removeprefix(WINDOWS).encode()
+    return bytes(packed + entry.data)
+
+
+def unpack_entry(partition: Partition, name: str, base: int, packed: bytes) -> Extent:
+    numbers, position = [], 0
+    for _ in range(_NUMBERS):
+        value, position = take_varint(packed, position)
+        numbers.append(value)
+    size, offsets, guess, newest, stored_at, records = numbers
+    columns = []
+    for _ in range(2):
+        length, position = take_varint(packed, position)
+        columns.append(packed[position : position + length])
+        position += length
+    data = b"" if size else packed[position:]
+    key, start = object_key(partition, name) if size else "", 0
+    if size and position < len(packed):
+        start, position = take_varint(packed, position)
+        key = WINDOWS + packed[position:].decode()
+    return Extent(
+        base=base,
+        offsets=offsets,
+        size=size or len(data),
+        max_timestamp=newest - 1,
+        stored_at=stored_at,
+        key=key,
+        marks=unpack_marks(columns[0]),
+        records=records - 1,
+        start=start,
+        times=unpack_times(columns[1]),
+        shift=base - guess,
+        data=data,
+        id=name,
+    )
+
+
+def producer_attribute(claim: Claim, now_ms: int) -> Item:
+    packed = bytearray()
+    used_at = now_ms // 1000
+    put_varint(packed, used_at)
+    # Rounded up: never forgotten early.
+    put_varint(packed, max(0, -(-claim.expires_at // 1000) - used_at))
+    return {"M": {"v": number(claim.after + 1), "s": {"B": bytes(packed + claim.state)}}}
+
+
+def read_producers(item: Item) -> dict[int, HeadProducer]:
+    bases = _read_numbers(item["producer_bases"])
+    return {
+        int(name): _read_producer(attribute["M"], bases[name])
+        for name, attribute in item["producers"]["M"].items()
+    }
+
+
+def _read_producer(attribute: Item, base: int) -> HeadProducer:
+    packed = binary(attribute["s"])
+    used_at, position = take_varint(packed, 0)
+    life, position = take_varint(packed, position)
+    bound = Bound(int(attribute["v"]["N"]), packed[position:], base)
+    return HeadProducer(bound, used_at * 1000, (used_at + life) * 1000)
+
+
+def weight(item: Item) -> int:
+    """Bytes, as DynamoDB's documentation counts them."""
+    return sum(len(name.encode()) + _weight_of(value) for name, value in item.items())
+
+
+def _weight_of(attribute: Item) -> int:
+    ((kind, value),) = attribute.items()
+    return _WEIGHTS[kind](value)
+
+
+def _weight_of_map(value: Any) -> int:
+    return 3 + sum(1 + len(name.encode()) + _weight_of(one) for name, one in value.items())
+
+
+_WEIGHTS: dict[str, Callable[[Any], int]] = {
+    "B": lambda value: len(value) * 3 // 4,  # it comes in base64
+    "M": _weight_of_map,
+    "N": lambda value: len(value) // 2 + 2,
+    "S": lambda value: len(value.encode()),
+}

@@ -1,0 +1,148 @@
+"""The journal of far stores: heads in DynamoDB, objects on S3.
+
+Small appends are kept in the head itself, and later in the index; larger ones are objects. A commit
+is `commit.py`, what keeps heads small is `tidying.py`. Any number of commits to one partition may
+run at the same time, in one process or in many.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from samsa.aws.commit import Append, Commit, Tools
+from samsa.aws.known_heads import KnownHead, KnownHeads
+from samsa.aws.shared_puts import SharedPuts
+from samsa.aws.tidying import Tidier
+from samsa.ports import (
+    Bound,
+    Buffer,
+    Claim,
+    Clock,
+    CommitResult,
+    Extent,
+    NotDone,
+    Objects,
+    Partition,
+    Tail,
+    UnknownPartition,
+)
+from samsa.ports.bounds import INLINE_BYTES, MOST_HEAD_BYTES
+from samsa.ports.heads import HeadStore, entry_weight
+
+CLAIM_BYTES = 50
+"""Of a producer in the head, without its state."""
+
+
+class HeadJournal:
+    far = True
+
+    def __init__(
+        self,
+        heads: HeadStore,
+        objects: Objects,
+        nonce: Callable[[], str],
+        clock: Clock,
+        has_window: bool = False,
+        settles_beside: bool = False,
+    ) -> None:
+        """`nonce` gives short words, of characters that a key may have, each of them once.
+        `has_window`: appends wait for each other before they come here. `settles_beside`: what was
+        committed is settled beside the next commit, and not after its own. It costs a larger head;
+        but a function, which waits for all that it has begun, then waits for one call only."""
+        self.calls: dict[str, int] = defaultdict(int)
+        self._heads = heads
+        puts = SharedPuts(objects, nonce, clock, has_window)
+        self._tools = Tools(heads, puts, nonce, clock, self.calls)
+        self._known = KnownHeads()
+        self._tidier = Tidier(heads, self._known, clock)
+        self._settles_beside = settles_beside
+
+    @property
+    def head_bytes(self) -> int:
+        return self._known.heaviest
+
+    async def next_offset(self, partition: Partition) -> int:
+        self.calls["next_offset"] += 1
+        return (await self._head(partition)).state.head.next_offset
+
+    async def producer(self, partition: Partition, producer_id: int) -> Bound | None:
+        """Never old: a retry that is judged by an old state would be refused for a gap."""
+        self.calls["producer"] += 1
+        state = await self._heads.head_state(partition)
+        known = self._known.learn(partition, state)
+        if there := state.producers.get(producer_id):
+            return there.bound
+        bound = await self._heads.producer_item(partition, producer_id)
+        known.keep_item(state, producer_id, bound)
+        return bound
+
+    async def commit(
+        self,
+        partition: Partition,
+        extent: Extent,
+        parts: Sequence[Buffer],
+        claims: Sequence[Claim],
+    ) -> CommitResult:
+        self.calls["commit"] += 1
+        try:
+            known = await self._head(partition)
+            await self._tidier.make_room(partition, known)
+            await self._raise_if_full(partition, known, extent, claims)
+            if self._settles_beside:
+                self._tidier.look_after(partition, known)
+            result = await Commit(
+                self._tools, known, Append(partition, extent, parts, claims)
+            ).run()
+        except UnknownPartition:
+            self._known.forget(partition)
+            raise
+        if not self._settles_beside:
+            self._tidier.look_after(partition, known)
+        return result
+
+    async def _head(self, partition: Partition) -> KnownHead:
+        known = self._known.get(partition)
+        if known is None:
+            state = await self._heads.head_state(partition)
+            known = self._known.learn(partition, state)
+        return known
+
+    async def _raise_if_full(
+        self, partition: Partition, known: KnownHead, extent: Extent, claims: Sequence[Claim]
+    ) -> None:
+        inline = extent.size if extent.size <= INLINE_BYTES else 0
+        added = entry_weight(extent) + inline
+        added += sum(CLAIM_BYTES + len(claim.state) for claim in claims)
+        if known.state.weight + added > MOST_HEAD_BYTES:
+            await self._tidier.settle(partition)
+        if known.state.weight + added > MOST_HEAD_BYTES:
+            raise NotDone(f"{partition}: its head has {known.state.weight} bytes")
+
+    def tail(self, partition: Partition, offset: int) -> Tail | None:  # noqa: ARG002
+        """Another process may have appended since: who reads is told the end as it is."""
+        return None
+
+    async def settle(self, partition: Partition) -> None:
+        self.calls["settle"] += 1
+        await self._tidier.settle(partition)
+
+    async def count_sweep(self, partition: Partition) -> None:
+        self.calls["count_sweep"] += 1
+        self._known.learn(partition, await self._heads.count_sweep(partition))
+
+    async def sweep(self, partition: Partition, below: int) -> None:
+        """Nothing: what is below log/ the log deletes itself."""
+
+    async def discard(self, partition: Partition, key: str) -> bool:  # noqa: ARG002
+        """A window goes when no partition names it any more (`log/windows.py`)."""
+        return True
+
+    async def bury(self, topic_id: UUID) -> None:
+        """The same."""
+
+    async def drain(self) -> None:
+        await self._tidier.drain()
+
+    async def close(self) -> None:
+        """Heads and objects are closed by whoever opened them."""
+        await self.drain()

@@ -1,0 +1,143 @@
+"""Puts that appends to several partitions share.
+
+While a put is under way, appends gather for the next one: it carries all of them, in one object
+(`ports/windows.py`). An append that nobody joined is an object of its partition alone.
+
+Small appends stay in their heads: there a kilobyte costs two write units for the head, and two for
+the index. In an object each append costs one and one, and all together a put, which costs as much
+as eight units. So where appends wait for each other anyway (`small_too`), an object is made once
+they are more together than a head has room for.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from samsa.ports import Buffer, Clock, NotDone, Objects, Partition
+from samsa.ports.heads import object_key
+from samsa.ports.windows import WINDOW_BYTES, Row, directory, window_key
+
+MOST_PUTS = 8
+"""Under way at the same time: more than one only while windows are full."""
+
+
+class Place(NamedTuple):
+    """Where an append's bytes are."""
+
+    key: str
+    start: int
+
+
+class Waiting(NamedTuple):
+    row: Row
+    entry_id: str
+    parts: Sequence[Buffer]
+    size: int
+    placed: "asyncio.Future[Place | None]"
+    room: int
+
+
+class SharedPuts:
+    def __init__(
+        self, objects: Objects, nonce: Callable[[], str], clock: Clock, small_too: bool = False
+    ) -> None:
+        self._small_too = small_too
+        self._objects = objects
+        self._nonce = nonce
+        self._clock = clock
+        self._waiting: list[Waiting] = []
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._is_planned = False
+
+    async def put(
+        self,
+        partition: Partition,
+        entry_id: str,
+        guess: int,
+        parts: Sequence[Buffer],
+        room: int,
+    ) -> Place | None:
+        """None: it is small, and stays in the head, which has so much room. Raises NotDone and
+        Unavailable, as the put did."""
+        size = sum(map(len, parts))
+        if size <= room and not self._small_too:
+            return None
+        loop = asyncio.get_running_loop()
+        placed: asyncio.Future[Place | None] = loop.create_future()
+        self._waiting.append(Waiting(Row(partition, guess), entry_id, parts, size, placed, room))
+        if not self._is_planned:
+            self._is_planned = True
+            loop.call_soon(self._start)  # what else comes in this turn of the loop shares the put
+        return await placed
+
+    def _start(self) -> None:
+        self._is_planned = False
+        while self._waiting and self._may_start():
+            some = self._take()
+            if some:
+                task = asyncio.get_running_loop().create_task(self._put(some))
+                self._under_way.add(task)
+                task.add_done_callback(self._ended)
+
+    def _may_start(self) -> bool:
+        if not self._under_way:
+            return True
+        full = sum(one.size for one in self._waiting) >= WINDOW_BYTES
+        return full and len(self._under_way) < MOST_PUTS
+
+    def _take(self) -> list[Waiting]:
+        """The first that fit into one window. Those that nobody waits for any more are left out:
+        their memory may be in use for something else."""
+        some: list[Waiting] = []
+        size = 0
+        while self._waiting:
+            one = self._waiting[0]
+            if some and size + one.size > WINDOW_BYTES:
+                break
+            self._waiting.pop(0)
+            if not one.placed.done():
+                some.append(one)
+                size += one.size
+        return some
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._under_way.discard(task)
+        self._start()
+
+    async def _put(self, some: list[Waiting]) -> None:
+        """Whatever happens, everyone who waits hears of it."""
+        try:
+            places = await self._places(some)
+        except Exception as error:
+            for one in some:
+                if not one.placed.done():
+                    one.placed.set_exception(error)
+        else:
+            for one, place in zip(some, places, strict=True):
+                if not one.placed.done():
+                    one.placed.set_result(place)
+
+    async def _places(self, some: list[Waiting]) -> Sequence[Place | None]:
+        if sum(one.size for one in some) <= min(one.room for one in some):
+            return [None] * len(some)
+        if len(some) > 1:
+            return await self._put_all(some)
+        key = object_key(some[0].row.partition, some[0].entry_id)
+        await self._store(key, some[0].parts)
+        return [Place(key, 0)]
+
+    async def _put_all(self, some: list[Waiting]) -> list[Place]:
+        key = window_key(self._clock.now_ms(), len(some), self._nonce())
+        parts: list[Buffer] = [directory([one.row for one in some])]
+        places: list[Place] = []
+        position = len(parts[0])
+        for one in some:
+            places.append(Place(key, position))
+            parts += one.parts
+            position += one.size
+        await self._store(key, parts)
+        return places
+
+    async def _store(self, key: str, parts: Sequence[Buffer]) -> None:
+        if not await self._objects.put_if_absent(key, parts):
+            raise NotDone(f"{key} is there already")

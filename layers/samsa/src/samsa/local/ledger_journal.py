@@ -1,0 +1,79 @@
+"""What the journals of a SQLite ledger have in common: the commit, and what they know of the end.
+
+While the process is alone with the ledger it knows the end of each partition that it appended to
+(`noted.py`). While it is not, it guesses that it was the last to append: to ask would cost a sixth
+of an append, and with fsync more than that. If it was not, its bytes are shifted.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from samsa.local.database import Busy
+from samsa.local.sqlite import SqliteLedger
+from samsa.ports import Bound, Claim, CommitResult, Extent, Partition, Tail
+
+REMEMBERED = 100_000
+BUSY_TRIES = 8
+"""Of a commit, each as long as any other call is tried: its bytes are written already."""
+
+
+class LedgerJournal:
+    far = False
+    head_bytes = 0
+
+    def __init__(self, ledger: SqliteLedger) -> None:
+        self.calls: dict[str, int] = defaultdict(int)
+        self._ledger = ledger
+        self._ends: dict[Partition, int] = {}
+        """As this process left them."""
+
+    async def next_offset(self, partition: Partition) -> int:
+        self.calls["next_offset"] += 1
+        noted = self._ledger.noted
+        known = noted.next_offset(partition) if noted.alone else self._ends.get(partition)
+        if known is not None:
+            return known
+        head = await self._ledger.head(partition)
+        noted.remember(partition, head)
+        return int(head.next_offset)
+
+    async def _commit(
+        self,
+        partition: Partition,
+        extent: Extent,
+        key: str,
+        start: int,
+        claims: Sequence[Claim],
+        sweeps: int | None = None,
+    ) -> CommitResult:
+        """As the ledger does it; but if another process writes for long, so much longer."""
+        for tried in range(1, BUSY_TRIES + 1):
+            try:
+                done: CommitResult = await self._ledger.commit(
+                    partition, extent, key, start, claims, sweeps
+                )
+                break
+            except Busy:
+                if tried == BUSY_TRIES:
+                    raise
+        if len(self._ends) >= REMEMBERED:
+            self._ends.clear()
+        self._ends[partition] = done.head.next_offset
+        return done
+
+    async def producer(self, partition: Partition, producer_id: int) -> Bound | None:
+        self.calls["producer"] += 1
+        bound: Bound | None = await self._ledger.producer(partition, producer_id)
+        return bound
+
+    def tail(self, partition: Partition, offset: int) -> Tail | None:
+        self.calls["tail"] += 1
+        return self._ledger.noted.tail(partition, offset)
+
+    async def settle(self, partition: Partition) -> None:
+        """Any call of the ledger finds the notes written down."""
+        self.calls["settle"] += 1
+        await self._ledger.head(partition)
+
+    async def drain(self) -> None:
+        """A commit leaves nothing to be done: notes are final, and written down by themselves."""

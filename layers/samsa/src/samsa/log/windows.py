@@ -1,0 +1,81 @@
+"""Windows that no partition names any more: found, fenced and deleted.
+
+A window is put before the heads of its partitions name it. So, as with other orphans: what is
+listed is looked for, then a sweep is counted in every head that may still name it, then it is
+looked for again. What nobody names then nobody ever will.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from samsa.ports import Missing, Partition, UnknownPartition, has_passed
+from samsa.ports.windows import WINDOWS, Row, directory_size, put_at, read_directory
+
+from .stores import Stores
+from .sweep import Sweeper
+
+MOST = 20_000
+"""Windows that one round looks at, the oldest first."""
+AT_ONCE = 32
+Directories = dict[str, list[Row]]
+
+
+class WindowSweeper:
+    def __init__(self, stores: Stores, sweeper: Sweeper) -> None:
+        self._stores = stores
+        self._sweeper = sweeper
+
+    async def sweep(self) -> int:
+        """Once over the oldest; how many are gone."""
+        dead = await self._unnamed(await self._directories(await self._old()))
+        for partition in _partitions(dead.values()):
+            try:
+                await self._stores.journal.count_sweep(partition)
+            except UnknownPartition:
+                continue  # its topic is deleted: nothing is committed there any more
+        dead = await self._unnamed(dead)
+        await self._sweeper.delete(list(dead))
+        return len(dead)
+
+    async def _old(self) -> list[str]:
+        """Those that are not about to be committed: a sweep would make them be put again."""
+        now, after = self._stores.clock.now_ms(), self._stores.limits.leave_window_ms
+        found: list[str] = []
+        async for key in self._stores.objects.list(WINDOWS):
+            if not has_passed(now, put_at(key), after) or len(found) == MOST:
+                break
+            found.append(key)
+        return found
+
+    async def _directories(self, keys: Sequence[str]) -> Directories:
+        found: Directories = {}
+        for start in range(0, len(keys), AT_ONCE):
+            some = keys[start : start + AT_ONCE]
+            for key, rows in zip(some, await asyncio.gather(*map(self._rows, some)), strict=True):
+                if rows:
+                    found[key] = rows
+        return found
+
+    async def _rows(self, key: str) -> list[Row]:
+        get = self._stores.objects.get
+        try:
+            return read_directory(await self._stores.insist(get, key, 0, directory_size(key)))
+        except Missing:
+            return []  # another janitor was faster
+
+    async def _unnamed(self, windows: Directories) -> Directories:
+        named: set[str] = set()
+        for partition, guess in _partitions(windows.values()).items():
+            try:
+                named |= await self._sweeper.named(partition, guess)
+            except UnknownPartition:
+                continue
+        return {key: rows for key, rows in windows.items() if key not in named}
+
+
+def _partitions(directories: Iterable[list[Row]]) -> dict[Partition, int]:
+    """Each with the lowest offset that was guessed for it."""
+    lowest: dict[Partition, int] = {}
+    for partition, guess in (row for rows in directories for row in rows):
+        lowest[partition] = min(guess, lowest.get(partition, guess))
+    return lowest

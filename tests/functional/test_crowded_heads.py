@@ -1,0 +1,122 @@
+"""Many processes commit to one partition: none pays for what others left in its head."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+from functional.given import a_partition
+from functional.journals import SetClock, a_journal, extents_of, put, words
+
+from samsa.aws.journal import HeadJournal
+from samsa.local.memory import MemoryObjects
+from samsa.ports import Partition
+from samsa.ports.bounds import LONG_TAIL_BYTES, OTHERS_BYTES, SETTLE_OTHERS_MS
+
+DATA = b"d" * 1_000
+CROWD = 12
+ROUNDS = 4
+
+
+async def in_turn(journals: list[HeadJournal], partition: Partition) -> None:
+    """As functions do: each settles what it has committed before it ends."""
+    for _ in range(ROUNDS):
+        for journal in journals:
+            await put(journal, partition, DATA)
+            await journal.drain()
+
+
+async def test_each_entry_is_written_to_the_index_once_and_leaves_the_head_soon(dynamodb: Any):
+    partition, clock = await a_partition(dynamodb), SetClock()
+    journals = [a_journal(dynamodb, clock=clock) for _ in range(CROWD)]
+    before = Counter(dynamodb.requests)
+    await in_turn(journals, partition)
+    requests = Counter(dynamodb.requests) - before
+    appends = CROWD * ROUNDS
+    assert requests["PutItem"] == appends
+    state = await dynamodb.head_state(partition)
+    assert state.weight < LONG_TAIL_BYTES
+    assert len(await extents_of(dynamodb, partition)) == appends
+
+
+async def test_one_process_alone_makes_no_update_only_to_take_entries_out(dynamodb: Any):
+    partition = await a_partition(dynamodb)
+    before = Counter(dynamodb.requests)
+    await in_turn([a_journal(dynamodb)], partition)
+    requests = Counter(dynamodb.requests) - before
+    assert (requests["UpdateItem"], requests["PutItem"]) == (ROUNDS, ROUNDS)
+    assert len((await dynamodb.head(partition)).tail) == 1
+
+
+async def test_small_appends_to_a_crowded_head_are_objects(dynamodb: Any):
+    """There each other commit would be billed for their bytes."""
+    partition, objects = await a_partition(dynamodb), MemoryObjects()
+    journals = [a_journal(dynamodb, objects) for _ in range(6)]
+    for journal in journals:
+        await journal.next_offset(partition)
+    for journal in journals:  # none has seen what the others did since
+        await put(journal, partition, DATA)
+    state = await dynamodb.head_state(partition)
+    assert state.weight > OTHERS_BYTES
+    assert objects.calls["put"] == 0
+    await put(journals[-1], partition, DATA)
+    assert objects.calls["put"] == 1
+    for journal in journals:
+        await journal.drain()
+
+
+async def test_what_a_process_left_that_is_gone_is_settled_by_another(dynamodb: Any):
+    partition, clock = await a_partition(dynamodb), SetClock()
+    gone, other = a_journal(dynamodb, clock=clock), a_journal(dynamodb, clock=clock)
+    gone._tidier.look_after = lambda *_: None  # type: ignore[method-assign]
+    await put(gone, partition, DATA)
+    await put(other, partition, DATA)
+    await other.drain()
+    assert [e.base for e in await dynamodb.extents(partition, 0, 10)] == [1]
+    clock.now += SETTLE_OTHERS_MS + 1
+    await put(other, partition, DATA)
+    await other.drain()
+    assert [e.base for e in await dynamodb.extents(partition, 0, 10)] == [0, 1, 2]
+
+
+async def test_a_tail_that_is_too_long_is_settled_before_the_next_commit(dynamodb: Any):
+    """By one look at the index, and not by writing again what is there."""
+    partition = await a_partition(dynamodb)
+    journals = [a_journal(dynamodb) for _ in range(10)]
+    for journal in journals:
+        await journal.next_offset(partition)
+    for journal in journals:
+        journal._tidier.look_after = lambda *_: None  # type: ignore[method-assign]
+        await put(journal, partition, DATA)
+    for entry in (await dynamodb.head(partition)).tail[:-1]:
+        await dynamodb.index(partition, entry)
+    before = Counter(dynamodb.requests)
+    await put(journals[-1], partition, DATA)
+    requests = Counter(dynamodb.requests) - before
+    assert requests["PutItem"] == 1
+    assert len((await dynamodb.head(partition)).tail) == 1
+    assert len(await extents_of(dynamodb, partition)) == 11
+
+
+async def test_a_function_settles_beside_its_next_commit_and_waits_for_none(dynamodb: Any):
+    partition = await a_partition(dynamodb)
+    journal = HeadJournal(dynamodb, MemoryObjects(), words(), SetClock(), settles_beside=True)
+    await journal.next_offset(partition)
+    index, gate, begun = dynamodb.index, asyncio.Event(), []
+
+    async def held(*what: Any) -> None:
+        begun.append(what)
+        await gate.wait()
+        await index(*what)
+
+    dynamodb.index = held
+    await put(journal, partition, DATA)
+    await journal.drain()  # there is nothing to wait for
+    assert begun == []
+    await put(journal, partition, DATA)  # does not wait for what it has begun to settle
+    assert len(begun) == 1
+    gate.set()
+    await journal.drain()
+    await put(journal, partition, DATA)
+    await journal.drain()
+    assert [entry.base for entry in (await dynamodb.head(partition)).tail] == [1, 2]
+    assert len(await extents_of(dynamodb, partition)) == 3
