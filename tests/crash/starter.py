@@ -6,6 +6,7 @@ killed.
 
 import asyncio
 import sys
+from contextlib import suppress
 from itertools import count
 from uuid import UUID
 
@@ -25,18 +26,14 @@ async def main(folder: str, name: str) -> None:
     journal = SqliteJournal(ledger, objects.root, name)
     journal.stay_alone()
     await ledger.create_topic(TOPIC)
-    base = 0
     for number in count():
         word = f"{name}.{number}".ljust(WORD).encode()
-        try:
-            done = await journal.append(
-                PARTITION, Extent(base, 1, WORD, 7, 8, "", (), 1), [word], ()
+        with suppress(Unavailable):
+            guess = await journal.next_offset(PARTITION)
+            done = await journal.commit(
+                PARTITION, Extent(guess, 1, WORD, 7, 8, "", (), 1), [word], ()
             )
-            if done.stored:
-                print(base, word.decode(), flush=True)
-            base = done.head.next_offset
-        except Unavailable:
-            base = (await ledger.head(PARTITION)).next_offset
+            print(done.base, word.decode(), flush=True)
         await asyncio.sleep(0)
 
 

@@ -68,3 +68,5 @@ def test_what_was_acknowledged_survives_any_order_of_starts_and_kills(tmp_path: 
     assert (tmp_path / "stderr").read_text() == ""
     assert promised, "nothing was ever stored"
     assert {offset: found.get(offset) for offset in promised} == promised
+    assert sorted(found) == list(range(len(found))), "the offsets have holes"
+    assert len(set(found.values())) == len(found), "a word is there twice"
