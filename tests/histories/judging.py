@@ -15,10 +15,7 @@ class Verdict(NamedTuple):
     said: str
 
 
-def judge(history: Path, *, holes: bool = True) -> Verdict:
-    """`holes`: offsets whose writer died stay empty, and hide for a while what comes after them.
-    When the log has none any more, this is to go."""
-    options = ["--seconds", str(MOST_S), *(["--holes"] if holes else [])]
-    command = [str(needs.history_judge()), *options, str(history)]
+def judge(history: Path) -> Verdict:
+    command = [str(needs.history_judge()), "--seconds", str(MOST_S), str(history)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return Verdict(done.returncode, done.stdout + done.stderr)

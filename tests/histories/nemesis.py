@@ -13,7 +13,7 @@ PAUSE_S = (0.3, 3.0)
 DOWN_S = (0.0, 1.0)
 STOPPED_S = (0.1, 4.0)
 SLEPT_S = (16.0, 19.0)
-"""Longer than an open slot is left to its writer."""
+"""Longer than any other process waits for anything: what it does then, it does late."""
 SLEEPS = 0.1
 """Of all stops, where there is time for them."""
 STARTS = 5

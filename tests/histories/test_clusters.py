@@ -10,7 +10,7 @@ from histories.judging import LEGAL, judge
 from histories.rounds import Played, play
 
 SECONDS = 15
-"""Of load; to see all of it again takes as long, because open slots hide what follows them."""
+"""Of load."""
 pytestmark = pytest.mark.waits
 
 

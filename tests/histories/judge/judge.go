@@ -17,9 +17,9 @@ type verdict struct {
 	actions   []*action
 }
 
-func (r rules) judge(operations []operation, partition int, limit time.Duration) verdict {
-	actions := learn(operations, r.holes)
-	found := porcupine.CheckOperationsTimeout(r.model(), history(actions), limit)
+func judge(operations []operation, partition int, limit time.Duration) verdict {
+	actions := learn(operations)
+	found := porcupine.CheckOperationsTimeout(model, history(actions), limit)
 	return verdict{partition, found, actions}
 }
 
@@ -35,7 +35,7 @@ func history(actions []*action) []porcupine.Operation {
 }
 
 // shortest returns the actions up to the first moment that no order explains.
-func (r rules) shortest(actions []*action, limit time.Duration) []*action {
+func shortest(actions []*action, limit time.Duration) []*action {
 	moments := make([]int64, len(actions))
 	for n, one := range actions {
 		moments[n] = one.finish
@@ -43,7 +43,7 @@ func (r rules) shortest(actions []*action, limit time.Duration) []*action {
 	slices.Sort(moments)
 	first := sort.Search(len(moments)-1, func(n int) bool {
 		prefix := history(until(actions, moments[n]))
-		found := porcupine.CheckOperationsTimeout(r.model(), prefix, limit)
+		found := porcupine.CheckOperationsTimeout(model, prefix, limit)
 		return found == porcupine.Illegal
 	})
 	return until(actions, moments[first])
@@ -85,14 +85,13 @@ func (a *action) shows() int64 {
 const mentioned = 6
 
 // explain returns what could not be ordered, and writes Porcupine's picture of it.
-func (r rules) explain(found verdict, picture string, limit time.Duration) (string, error) {
-	actions := r.shortest(found.actions, limit)
-	model := r.model()
+func explain(found verdict, picture string, limit time.Duration) (string, error) {
+	actions := shortest(found.actions, limit)
 	_, info := porcupine.CheckOperationsVerbose(model, history(actions), limit)
 	placed := longest(info.PartialLinearizationsOperations()[0])
-	now, isPlaced := state{}, map[*action]bool{}
+	end, isPlaced := int64(0), map[*action]bool{}
 	for _, one := range placed {
-		_, now = r.step(now, one)
+		_, end = step(end, one)
 		isPlaced[one] = true
 	}
 	var text strings.Builder
@@ -100,9 +99,9 @@ func (r rules) explain(found verdict, picture string, limit time.Duration) (stri
 	for _, one := range placed[max(0, len(placed)-mentioned):] {
 		fmt.Fprintf(&text, "  %s\n", one.line())
 	}
-	fmt.Fprintf(&text, "the log is at: %s. Not possible then:\n", model.DescribeState(now))
+	fmt.Fprintf(&text, "the log is at: %s. Not possible then:\n", model.DescribeState(end))
 	for _, one := range refused(actions, isPlaced) {
-		why, _ := r.step(now, one)
+		why, _ := step(end, one)
 		fmt.Fprintf(&text, "  %s (%s)\n", one.line(), why)
 	}
 	fmt.Fprintf(&text, "Picture: %s\n", picture)

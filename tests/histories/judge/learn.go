@@ -26,28 +26,23 @@ type action struct {
 // place of nearly every append is known before the search begins. It decides only the order.
 type knownLog struct {
 	at map[int64]string
-	// appends in the order of their bases
-	appends []*action
 }
 
 // learn turns the operations of one partition into actions.
 //
 // Attempts of the same append become one action: it takes effect once, between the first call and
 // the first evidence (an answer, or the end of a read that showed it). An append without either may
-// stand after everything else, where it changes nothing: with holes, or if there is no offset left
-// that it could have taken, it is left out, because each one in the search doubles it.
-func learn(operations []operation, holes bool) []*action {
+// stand after everything else, where it changes nothing: if there is no offset left that it could
+// have taken, it is left out, because each one in the search doubles it.
+func learn(operations []operation) []*action {
 	log := &knownLog{at: map[int64]string{}}
 	appends, rest := grouped(operations, log)
 	place(appends, rest)
 	for _, one := range appends {
 		log.add(one)
 	}
-	sort.SliceStable(log.appends, func(a, b int) bool {
-		return log.appends[a].base < log.appends[b].base
-	})
 	actions := rest
-	keepsUnplaced := !holes && log.hasGapBelow(horizon(log, rest))
+	keepsUnplaced := log.hasGapBelow(horizon(log, rest))
 	for _, one := range appends {
 		if one.base != unplaced || keepsUnplaced {
 			actions = append(actions, one)
@@ -143,7 +138,6 @@ func (l *knownLog) add(one *action) {
 	if one.base == unplaced {
 		return
 	}
-	l.appends = append(l.appends, one)
 	for index, value := range one.Arguments.Values {
 		offset := one.base + int64(index)
 		if _, isTaken := l.at[offset]; !isTaken {
@@ -155,15 +149,6 @@ func (l *knownLog) add(one *action) {
 func (a *action) size() int64 { return int64(len(a.Arguments.Values)) }
 
 func (a *action) end() int64 { return a.base + a.size() }
-
-// endBefore is where the last known append that begins below the offset ends; 0 if there is none.
-func (l *knownLog) endBefore(offset int64) int64 {
-	after := sort.Search(len(l.appends), func(n int) bool { return l.appends[n].base >= offset })
-	if after == 0 {
-		return 0
-	}
-	return l.appends[after-1].end()
-}
 
 func (l *knownLog) isFree(from, to int64) bool {
 	for offset := from; offset < to; offset++ {

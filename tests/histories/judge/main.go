@@ -1,6 +1,6 @@
 // Judge says whether histories of appends and reads are linearizable.
 //
-//	judge [--holes] [--seconds 60] HISTORY.jsonl ...
+//	judge [--seconds 60] HISTORY.jsonl ...
 //
 // Each line of a history is one operation on one partition. Partitions are judged apart. It ends
 // with 0 if all are legal, 1 if one is not (with a text, and an HTML picture beside the history), 2
@@ -26,19 +26,16 @@ const (
 )
 
 func main() {
-	var r rules
-	flag.BoolVar(&r.holes, "holes", false,
-		"offsets may stay empty, and the end may trail behind what was acknowledged")
 	limit := flag.Float64("seconds", 60, "time for each partition")
 	flag.Parse()
 	worst := legal
 	for _, path := range flag.Args() {
-		worst = max(worst, r.judgeFile(path, time.Duration(*limit*float64(time.Second))))
+		worst = max(worst, judgeFile(path, time.Duration(*limit*float64(time.Second))))
 	}
 	os.Exit(worst)
 }
 
-func (r rules) judgeFile(path string, limit time.Duration) int {
+func judgeFile(path string, limit time.Duration) int {
 	began := time.Now()
 	operations, err := readHistory(path)
 	if err != nil {
@@ -48,11 +45,11 @@ func (r rules) judgeFile(path string, limit time.Duration) int {
 	worst, count := legal, 0
 	for _, partition := range sortedKeys(operations) {
 		count += len(operations[partition])
-		found := r.judge(operations[partition], partition, limit)
+		found := judge(operations[partition], partition, limit)
 		switch found.result {
 		case porcupine.Illegal:
 			worst = illegal
-			r.tell(found, path, limit)
+			tell(found, path, limit)
 		case porcupine.Unknown:
 			fmt.Printf("partition %d: undecided after %v\n", partition, limit)
 			if worst == legal {
@@ -66,9 +63,9 @@ func (r rules) judgeFile(path string, limit time.Duration) int {
 	return worst
 }
 
-func (r rules) tell(found verdict, path string, limit time.Duration) {
+func tell(found verdict, path string, limit time.Duration) {
 	picture := fmt.Sprintf("%s-%d.html", strings.TrimSuffix(path, ".jsonl"), found.partition)
-	text, err := r.explain(found, picture, limit)
+	text, err := explain(found, picture, limit)
 	fmt.Print(text)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

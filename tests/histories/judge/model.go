@@ -6,103 +6,54 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// state of one partition's log. What lies below `next` follows from the known log.
-type state struct {
-	next int64
-	// shown is the end that readers have seen, where it may trail.
-	shown int64
-}
-
-// rules say whether an action may happen now, and what is so afterwards.
+// The state of a partition's log is its end. What lies below follows from the known log.
 //
 // The log is append-only: an append gets the offset where the log ends, and all that comes later
 // sees it there. A read returns what lies from its offset on, at least one batch if there is one,
 // and the end. An end returns the end.
-//
-// With holes, an append first takes its offsets and is shown later, in order. Offsets whose writer
-// died stay empty. So an append may leave out offsets, and the end may trail; it never goes back, it
-// never passes an append that is not there yet, and what lies below it is complete.
-type rules struct{ holes bool }
-
-func (r rules) model() porcupine.Model {
-	return porcupine.Model{
-		Init: func() any { return state{} },
-		Step: func(before, input, _ any) (bool, any) {
-			why, after := r.step(before.(state), input.(*action))
-			return why == "", after
-		},
-		DescribeOperation: func(input, _ any) string { return input.(*action).String() },
-		DescribeState: func(now any) string {
-			if r.holes {
-				return fmt.Sprintf("next %d, shown %d", now.(state).next, now.(state).shown)
-			}
-			return fmt.Sprintf("end %d", now.(state).next)
-		},
-	}
+var model = porcupine.Model{
+	Init: func() any { return int64(0) },
+	Step: func(before, input, _ any) (bool, any) {
+		why, after := step(before.(int64), input.(*action))
+		return why == "", after
+	},
+	DescribeOperation: func(input, _ any) string { return input.(*action).String() },
+	DescribeState:     func(end any) string { return fmt.Sprintf("end %d", end) },
 }
 
-// step returns why the action cannot happen now, or nothing and the state after it.
-func (r rules) step(now state, one *action) (string, state) {
+// step returns why the action cannot happen now, or nothing; and the end after it.
+func step(end int64, one *action) (string, int64) {
 	switch {
 	case one.again:
-		return repeated(now, one), now
+		return repeated(end, one), end
 	case one.Kind == kindAppend:
-		return r.appended(now, one)
+		return appended(end, one)
+	case one.Result.End != end:
+		return fmt.Sprintf("the end is %d, not %d", end, one.Result.End), end
 	case one.Kind == kindRead:
-		why, after := r.showed(now, one)
-		if why == "" {
-			why = contents(one)
-		}
-		return why, after
+		return contents(one), end
 	default:
-		return r.showed(now, one)
+		return "", end
 	}
 }
 
-func repeated(now state, one *action) string {
-	if one.base >= now.next || one.log.at[one.base] != one.Arguments.Values[0] {
+func repeated(end int64, one *action) string {
+	if one.base >= end || one.log.at[one.base] != one.Arguments.Values[0] {
 		return fmt.Sprintf("offset %d does not hold it", one.base)
 	}
 	return ""
 }
 
-func (r rules) appended(now state, one *action) (string, state) {
-	base := one.base
-	if base == unplaced {
-		base = now.next
-		if !one.log.isFree(base, base+one.size()) {
-			return fmt.Sprintf("offset %d holds another value", base), now
-		}
-	}
+func appended(end int64, one *action) (string, int64) {
 	switch {
-	case base < now.next:
-		return fmt.Sprintf("offset %d was taken: the next one is %d", base, now.next), now
-	case base > now.next && !r.holes:
-		return fmt.Sprintf("offset %d skips %d", base, now.next), now
-	case one.log.endBefore(base) > now.next:
-		return fmt.Sprintf("what lies below offset %d comes first", base), now
+	case one.base == unplaced && !one.log.isFree(end, end+one.size()):
+		return fmt.Sprintf("offset %d holds another value", end), end
+	case one.base != unplaced && one.base < end:
+		return fmt.Sprintf("offset %d was taken: the next one is %d", one.base, end), end
+	case one.base > end:
+		return fmt.Sprintf("offset %d skips %d", one.base, end), end
 	}
-	return "", state{base + one.size(), now.shown}
-}
-
-func (r rules) showed(now state, one *action) (string, state) {
-	end := one.Result.End
-	if !r.holes {
-		if end != now.next {
-			return fmt.Sprintf("the end is %d, not %d", now.next, end), now
-		}
-		return "", now
-	}
-	complete := one.log.endBefore(end)
-	switch {
-	case end < now.shown:
-		return fmt.Sprintf("the end went back from %d to %d", now.shown, end), now
-	case complete > end:
-		return fmt.Sprintf("the end %d lies inside an append", end), now
-	case complete > now.next:
-		return fmt.Sprintf("the end %d passes what is not appended yet", end), now
-	}
-	return "", state{now.next, end}
+	return "", end + one.size()
 }
 
 // contents says what is wrong with the values that a read returned.
