@@ -31,6 +31,7 @@ async def measure_all(folder: Path, only: str, seconds: float) -> list[Timing]:
     for case in (case for case in cases if only in f"{case.room} {case.what}"):
         print(f"{case.room}: {case.what}", file=sys.stderr, flush=True)
         timings.append(await measure(case, seconds))
+    await stores.journal.close()
     await stores.objects.close()
     await stores.ledger.close()
     return timings

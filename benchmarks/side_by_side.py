@@ -16,16 +16,17 @@ from pathlib import Path
 from types import FrameType
 
 from harness import machine, table
-from harness.anchors import Anchors, NoAnchors, prepare
+from harness.anchors import NoAnchors, prepare
 from harness.bench import Bench
 from harness.brokers import BrokerFailed
 from harness.plan import FULL, QUICK, Plan
 from harness.process import ToolFailed, undisturbed
 from harness.progress import say
-from harness.samples import Samples
 from harness.sections import SECTIONS
 
 CANNOT_RUN, INTERRUPTED = 2, 130
+BEFORE = "e6589da"
+"""The last revision that reserved, put and confirmed."""
 NEEDED_GB = {True: 2, False: 20}
 HOW = (
     "Both brokers on their defaults, on one machine, taking turns in one run (runs: {runs}). "
@@ -44,12 +45,21 @@ BUNDLE_HOW = (
 )
 
 
+FAR_HOW = (
+    "Samsa beside itself at revision {before}, before an append was one commit, taking turns. "
+    "DynamoDB Local and versitygw, with a proxy in front: each call of the ledger waits 5 ms, each "
+    "put 25 ms, each get 15 ms. *Calls* are those that the produce waited for, then those that "
+    "came after it. *Write units* are what DynamoDB Local says that it consumed."
+)
+
+
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="short runs: does everything work?")
     parser.add_argument("--only", type=_sections, default=list(SECTIONS), help=",".join(SECTIONS))
     parser.add_argument("--runs", type=int, help="turns of each broker (3; 1 if quick)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="keep the table, in markdown")
+    parser.add_argument("--before", default=BEFORE, metavar="REV", help="of `far` (%(default)s)")
     parser.add_argument("--scratch", type=Path, metavar="DIR", help="where the logs go meanwhile")
     return parser.parse_args()
 
@@ -93,7 +103,8 @@ def measure(bench: Bench, sections: list[str]) -> bool:
     return True
 
 
-def document(anchors: Anchors, plan: Plan, samples: Samples, warning: str | None) -> str:
+def document(bench: Bench, warning: str | None) -> str:
+    plan, samples = bench.plan, bench.samples
     how = HOW.format(runs=plan.runs) + (
         " Short runs (`--quick`)." if plan.messages < FULL.messages else ""
     )
@@ -103,7 +114,10 @@ def document(anchors: Anchors, plan: Plan, samples: Samples, warning: str | None
         lines += [beside_kafka, ""]
     if bundle := table.bundle(samples):
         lines += ["## The serverless bundle, on one machine", "", BUNDLE_HOW, "", bundle, ""]
-    lines += [*machine.describe(anchors), "", *table.problems(samples)]
+    if far := table.far(samples):
+        how = FAR_HOW.format(before=bench.before)
+        lines += ["## Far stores, beside the revision before", "", how, "", far, ""]
+    lines += [*machine.describe(bench.anchors), "", *table.problems(samples)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -131,9 +145,9 @@ def compare(given: argparse.Namespace) -> int:
     if warning:
         say(f"WARNING: {warning}")
     with scratch(given.scratch, NEEDED_GB[given.quick]) as folder:
-        bench = Bench(anchors, folder, plan)
+        bench = Bench(anchors, folder, plan, given.before)
         finished = measure(bench, given.only)
-    text = document(anchors, plan, bench.samples, warning)
+    text = document(bench, warning)
     print(text)
     if given.write:
         given.write.write_text(text)

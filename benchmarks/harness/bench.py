@@ -23,6 +23,8 @@ class Bench:
     anchors: Anchors
     scratch: Path
     plan: Plan
+    before: str = ""
+    """The revision that the section on far stores measures Samsa beside."""
     samples: Samples = field(default_factory=Samples)
 
     @contextmanager

@@ -1,5 +1,6 @@
 """The two brokers, each on its defaults: started, waited for, ended."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -107,9 +108,13 @@ class Samsa(Broker):
     side = SAMSA
     complaint = re.compile(r"^\S+ (WARNING|ERROR|CRITICAL) ")
 
-    def __init__(self, folder: Path, options: Sequence[str]) -> None:
+    def __init__(
+        self, folder: Path, options: Sequence[str], variables: Mapping[str, str] | None = None
+    ) -> None:
+        """`variables` are of its environment, beside ours."""
         super().__init__(folder, options)
         self.ready_line = f"is listening on {self.address}"
+        self._variables = variables or {}
 
     @property
     def output(self) -> Path:
@@ -124,6 +129,7 @@ class Samsa(Broker):
         with self.output.open("wb") as output, self.log.open("wb") as log:
             self.process = psutil.Popen(
                 [samsa, "up", "--port", str(self.port), "--data", data, *self.options],
+                env={**os.environ, **self._variables},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=log,

@@ -10,6 +10,11 @@ SPARK_SIZES = {size: SIZES[size] for size in (1024, 100)}
 GROUP_SIZES = {1: "1 member", 10: "10 members", 100: "100 members"}
 CONSUMER_SIZES = {size: GROUP_SIZES[size] for size in (10, 100)}
 CROWDS = {(10, 100): "10 groups of 100", (1, 1_000): "1 group of 1,000"}
+FAR_SIZES = {1_024: ("1 KB", 8.0), 102_400: ("100 KB", 32.0)}
+"""With the most that an append may wait for stores (ms)."""
+FAR_KINDS = ("plain", "idempotent")
+FAR_METERED = {200: "200 B", 1_024: "1 KB", 16_384: "16 KB"}
+FAR_PAUSE_MS = 60
 CLIENTS = {"rdkafka": "librdkafka, 1 MB batches", "java": "Java", "latency": "single messages"}
 
 
@@ -131,8 +136,8 @@ def _store_calls() -> list[Row]:
 
 def _life() -> list[Row]:
     return [
-        Row("life.copy", "merge of slots of 1 MB by copying, a core", "MB/s", True, least=200.0),
-        Row("life.join", "merge of slots of 1 KB in one pack, a core", "MB/s", True),
+        Row("life.copy", "merge of appends of 1 MB by copying, a core", "MB/s", True, least=200.0),
+        Row("life.join", "merge of appends of 1 KB in one pack, a core", "MB/s", True),
         Row("life.compact", "compaction, records of 1 KB, a core", "MB/s", True, least=50.0),
         Row("life.compact.small", "compaction, records of 100 B, a core", "MB/s", True, least=50.0),
         Row("life.unmerged", "appends of 1 KB read back, store 20 ms away", "MB/s", True),
@@ -171,10 +176,47 @@ def _bundle() -> list[Row]:
     ]
 
 
+def _far() -> list[Row]:
+    rows = []
+    for size, (name, most) in FAR_SIZES.items():
+        for kind in FAR_KINDS:
+            of = f"samsa up, {name}, {kind}"
+            rows += _far_produce(f"{size}.{kind}", of, most=most)
+    rows += _far_produce("bundle", "shim and gateway, 1 KB", target=1 / 3)
+    rows += _far_produce("e2e", "shim and gateway, 1 KB, end to end", target=1 / 4)
+    for where, of, least in (("bundle", "shim and gateway", 25.0), ("up", "samsa up", None)):
+        rows += [
+            Row(f"far.one.{where}", f"{of}, one producer", "msg/s", True),
+            Row(f"far.many.{where}", f"{of}, 50 producers on one partition", "msg/s", True),
+            Row(f"far.overlap.{where}", f"{of}, 50 producers for one", "×", True, least=least),
+            Row(f"far.calls.many.{where}", f"{of}, 50 producers, calls per append", ""),
+            Row(f"far.units.many.{where}", f"{of}, 50 producers, write units per append", ""),
+        ]
+    rows.append(Row("far.hidden", "a writer is killed: others' records hidden", "ms", most=0.0))
+    for size, name in FAR_METERED.items():
+        rows += [
+            Row(f"far.units.{size}", f"write units per append, {name}", "", most=2.0),
+            Row(f"far.units.{size}.apart", f"the same, {FAR_PAUSE_MS} ms apart", "", most=2.0),
+        ]
+    return rows
+
+
+def _far_produce(
+    key: str, of: str, target: float | None = None, most: float | None = None
+) -> list[Row]:
+    return [
+        Row(f"far.ack.{key}", f"{of}, p50", "ms", target=target),
+        Row(f"far.waits.{key}", f"{of}, of that waits for stores", "ms", most=most),
+        Row(f"far.calls.{key}", f"{of}, calls for each", ""),
+    ]
+
+
 KAFKA_WORKER = "kafka-worker"
 SEED = {"bundle.produce": 8_000.0, "bundle.fetch": 2.6, "bundle.ack": 1.0}
 """The best of what kafka-worker did under miniflare: 1.1–8 k msg/s, up to 2.6 MB/s, 1–6 ms."""
 BUNDLE: Sequence[Row] = _bundle()
+BEFORE = "before"
+FAR: Sequence[Row] = _far()
 ROWS: Sequence[Row] = (
     *_rdkafka(),
     *_latency(),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from .brokers import KAFKA, SAMSA
-from .rows import BUNDLE, KAFKA_WORKER, ROWS, Row
+from .rows import BEFORE, BUNDLE, FAR, KAFKA_WORKER, ROWS, Row
 from .samples import Samples
 
 NOTHING = "—"
@@ -18,6 +18,11 @@ def render(samples: Samples) -> str:
 def bundle(samples: Samples) -> str:
     """Beside what the bundle grew from."""
     return _table(samples, BUNDLE, KAFKA_WORKER)
+
+
+def far(samples: Samples) -> str:
+    """Beside an older revision."""
+    return _table(samples, FAR, BEFORE)
 
 
 def _table(samples: Samples, wanted: Sequence[Row], rival: str) -> str:
@@ -73,7 +78,7 @@ def _target(row: Row) -> str:
         return f"≥ {row.least:g} {row.unit}"
     if row.target is None:
         return NOTHING
-    return f"{'≥' if row.more_is_better else '≤'} {row.target:g}×"
+    return f"{'≥' if row.more_is_better else '≤'} {row.target:.3g}×"
 
 
 def _met(row: Row, ratio: float | None, ours: float | None) -> str:

@@ -13,22 +13,29 @@ from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.append import Batch
 from samsa.log.core import Log
-from samsa.log.stores import Stores, slot_key
-from samsa.ports import Extent, Partition, Topic
+from samsa.log.stores import Stores
+from samsa.ports import CommitResult, Extent, Partition, Topic
+from samsa.ports.heads import object_key
 from samsa.records.batch import read_header
+from samsa.server.urls import open_journal
 from samsa.system import SystemClock
 
 from .frames import KB, LARGE, MB, NAMES, SMALL, batch
 from .timing import Case
 
-TOPICS = ("plain", "idempotent", "reserved", "small", "large")
+TOPICS = ("plain", "idempotent", "committed", "small", "large")
 MOST_BYTES = 100 * MB
 """Written by one round, at most."""
 
 
 def open_stores(folder: Path) -> Stores:
     ledger, objects = SqliteLedger(f"{folder}/ledger.db"), FolderObjects(f"{folder}/objects")
-    return Stores(ledger, objects, SystemClock(), LocalWakeups(), lambda: secrets.token_hex(8))
+    journal = open_journal(ledger, objects, nonce, fsync=False)
+    return Stores(ledger, objects, journal, SystemClock(), LocalWakeups(), nonce)
+
+
+def nonce() -> str:
+    return secrets.token_hex(8)
 
 
 async def create(stores: Stores, number: int, name: str) -> Partition:
@@ -43,11 +50,11 @@ async def cases(stores: Stores) -> list[Case]:
     await _fill(log, named["small"], SMALL, 64)
     await _fill(log, named["large"], LARGE, 4)
     return [
-        *_ledger(stores, named["reserved"]),
+        *_ledger(stores, named["committed"]),
         *_objects(stores, named["plain"]),
         *_appends(log, named["plain"], named["idempotent"]),
-        *await _reads(log, named["small"], "objects of 16 KB"),
-        *await _reads(log, named["large"], "objects of 1 MB"),
+        *await _reads(log, named["small"], "appends of 16 KB"),
+        *await _reads(log, named["large"], "appends of 1 MB"),
     ]
 
 
@@ -58,27 +65,26 @@ async def _fill(log: Log, partition: Partition, size: int, count: int) -> None:
 
 
 def _ledger(stores: Stores, partition: Partition) -> Iterator[Case]:
-    """Reserve and confirm go together: slots that stay open would make the head ever larger."""
-    ledger, names = stores.ledger, itertools.count()
+    ledger, numbers = stores.ledger, itertools.count()
+    assert isinstance(ledger, SqliteLedger)
 
-    async def both() -> None:
-        token = f"1-0-{next(names)}"
-        base = (await ledger.reserve(partition, token, 1)).inflight[token]
-        key = slot_key(partition, base)
-        await ledger.confirm(partition, token, Extent(base, 1, 100, 0, 0, key))
+    def commit() -> Coroutine[Any, Any, CommitResult]:
+        number = next(numbers)
+        key = object_key(partition, f"c{number}")
+        return ledger.commit(partition, Extent(number, 1, 100, 0, 0, key), key, 0, ())
 
-    yield Case("ledger", "reserve + confirm", both)
+    yield Case("ledger", "commit", commit)
     yield Case("ledger", "head", partial(ledger.head, partition))
 
 
 def _objects(stores: Stores, partition: Partition) -> Iterator[Case]:
-    # A base that the log itself does not reach.
-    numbers = itertools.count(10**15)
+    numbers = itertools.count()
     for size in (SMALL, LARGE):
         data = batch(size)
 
         def put(data: memoryview = data) -> Coroutine[Any, Any, bool]:
-            return stores.objects.put_if_absent(slot_key(partition, next(numbers)), [data])
+            key = object_key(partition, f"o{next(numbers)}")
+            return stores.objects.put_if_absent(key, [data])
 
         yield Case("objects", f"put, {NAMES[size]}", put, len(data), MOST_BYTES // size)
 

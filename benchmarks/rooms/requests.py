@@ -28,7 +28,7 @@ async def cases(stores: Stores) -> list[Case]:
         for _ in range(1024 * KB // size + 1):
             await found[-1].call()
         frame = fetch_request(partition.topic_id, 1, 1024 * KB)
-        what = f"Fetch of 1 MB, objects of {NAMES[size]}"
+        what = f"Fetch of 1 MB, appends of {NAMES[size]}"
         found.append(Case("request", what, partial(_handle, broker, frame)))
     return found
 

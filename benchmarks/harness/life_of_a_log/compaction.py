@@ -38,10 +38,10 @@ async def _compaction_speed(folder: Path, record_bytes: int, megabytes: int) -> 
     stores = Stores(
         ledger,
         objects,
+        journal,
         SystemClock(),
         LocalWakeups(),
         lambda: f"n{next(numbers)}",
-        journal=journal,
     )
     topic = Topic("compacted", uuid4(), 1, 0)
     await ledger.create_topic(topic)

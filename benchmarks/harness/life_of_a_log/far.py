@@ -12,6 +12,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from samsa.handlers.broker import Broker
 from samsa.local.memory import MemoryObjects
+from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.cache import TailCache
@@ -68,14 +69,19 @@ async def _read_back(appends: int, most_s: float) -> tuple[float, float]:
     topic = Topic("small", uuid4(), 1, 0, {"retention.ms": "-1"})
     await ledger.create_topic(topic)
 
+    def nonce() -> str:
+        return f"n{next(numbers)}"
+
     def a_broker() -> Broker:
         """A fresh one: what it has read is not in its memory."""
+        cached = TailCache(objects, CACHE_BYTES)
         stores = Stores(
             ledger,
-            TailCache(objects, CACHE_BYTES),
+            cached,
+            ObjectJournal(ledger, cached, nonce),
             SystemClock(),
             LocalWakeups(),
-            lambda: f"n{next(numbers)}",
+            nonce,
             Limits(merge_after_ms=0),
         )
         return Broker(stores, "bench")

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
+from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.core import Log
@@ -26,36 +27,36 @@ def a_batch(size: int) -> Batch:
     return Batch(read_header(data), memoryview(data))
 
 
-def merge_speed(folder: Path, slot_bytes: int, slots: int, packed: bool) -> float:
+def merge_speed(folder: Path, append_bytes: int, appends: int, packed: bool) -> float:
     """MB in a second of one core."""
-    return asyncio.run(_merge_speed(folder, slot_bytes, slots, packed))
+    return asyncio.run(_merge_speed(folder, append_bytes, appends, packed))
 
 
-async def _merge_speed(folder: Path, slot_bytes: int, slots: int, packed: bool) -> float:
+async def _merge_speed(folder: Path, append_bytes: int, appends: int, packed: bool) -> float:
     ledger = SqliteLedger(str(folder / "ledger.db"))
     objects = FolderObjects(str(folder / "objects"))
-    journal = SqliteJournal(ledger, objects.root, "bench") if packed else None
     numbers = itertools.count()
-    stores = Stores(
-        ledger,
-        objects,
-        SystemClock(),
-        LocalWakeups(),
-        lambda: f"n{next(numbers)}",
-        Limits(merge_after_ms=0),
-        journal,
+
+    def nonce() -> str:
+        return f"n{next(numbers)}"
+
+    journal = (
+        SqliteJournal(ledger, objects.root, "bench")
+        if packed
+        else ObjectJournal(ledger, objects, nonce)
     )
+    limits = Limits(merge_after_ms=0)
+    stores = Stores(ledger, objects, journal, SystemClock(), LocalWakeups(), nonce, limits)
     topic = Topic("merged", uuid4(), 1, 0)
     await ledger.create_topic(topic)
     partition, log = Partition(topic.id, 0), Log(stores)
-    for _ in range(slots):
-        await log.append_once(partition, [a_batch(slot_bytes)])
+    for _ in range(appends):
+        await log.append_once(partition, [a_batch(append_bytes)])
     started = time.process_time()
     merged = await log.merger.merge(partition, Budget(10**12, 10**6))
     seconds = time.process_time() - started
     assert merged.runs, "there was nothing to merge"
-    if journal is not None:
-        await journal.close()
+    await journal.close()
     await objects.close()
     await ledger.close()
-    return slot_bytes * slots / MB / seconds
+    return append_bytes * appends / MB / seconds

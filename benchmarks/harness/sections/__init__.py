@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from harness.bench import Bench
 
-from . import bundle, groups, java, latency, life, rdkafka, spark, start
+from . import bundle, far, groups, java, latency, life, rdkafka, spark, start
 
 SECTIONS: Mapping[str, Callable[[Bench], None]] = {
     "rdkafka": rdkafka.measure,
@@ -15,4 +15,5 @@ SECTIONS: Mapping[str, Callable[[Bench], None]] = {
     "spark": spark.measure,
     "start": start.measure,
     "bundle": bundle.measure,
+    "far": far.measure,
 }

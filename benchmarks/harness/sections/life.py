@@ -25,12 +25,12 @@ def measure(bench: Bench) -> None:
 
 
 def _merges(bench: Bench, megabytes: int) -> None:
-    for key, size, slots, packed in (
+    for key, size, appends, packed in (
         ("life.copy", MIB, megabytes, False),
         ("life.join", 1_024, 100 * megabytes, True),
     ):
         with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
-            speed = merge_speed(Path(folder), size, slots, packed)
+            speed = merge_speed(Path(folder), size, appends, packed)
         say(f"  {key} {speed:,.0f} MB/s")
         bench.samples.add(key, SAMSA, speed)
 

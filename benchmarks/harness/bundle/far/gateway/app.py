@@ -3,27 +3,30 @@
 The waiting is done in here, before each call, so that it takes nothing of the machine.
 
 With SAMSA_FAR_LEDGER, a file, the log's ledger is SQLite there instead of DynamoDB Local, which is
-busy for longer with one item the more calls want it at once; DynamoDB is not.
+busy for longer with one item the more calls want it at once; DynamoDB is not. Each append is an
+object then, however small it is.
 """
 
 import asyncio
 import importlib.util
 import os
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from samsa.aws.http import Answer, Http
+from samsa.aws.client import DynamoClient
 from samsa.aws.s3 import S3Objects
 from samsa.gateway import assembly
+from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.log.stores import Stores
 
 REAL = Path(__file__).parents[5] / "functions" / "gateway" / "app.py"
 PUT_S, LEDGER_S = 0.025, 0.005
-REQUESTS = {"confirm": 2}
-"""Of the calls that are more than one request to DynamoDB."""
-put, ask = S3Objects.put_if_absent, Http.ask
+KNOWN = ("sweeps",)
+"""What a head of DynamoDB would have said already."""
+put, ask = S3Objects.put_if_absent, DynamoClient._try
 
 
 async def far_put(self: S3Objects, key: str, parts: Sequence[Any]) -> bool:
@@ -31,9 +34,9 @@ async def far_put(self: S3Objects, key: str, parts: Sequence[Any]) -> bool:
     return await put(self, key, parts)
 
 
-async def far_ask(self: Http, request: bytes) -> Answer:
+async def far_ask(self: DynamoClient, operation: str, body: bytes) -> Any:
     await asyncio.sleep(LEDGER_S)
-    return await ask(self, request)
+    return await ask(self, operation, body)
 
 
 class FarLedger:
@@ -42,21 +45,26 @@ class FarLedger:
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._ledger, name)
-        if not asyncio.iscoroutinefunction(call):
+        if name in KNOWN or not asyncio.iscoroutinefunction(call):
             return call
 
         async def far(*given: Any, **named: Any) -> Any:
-            await asyncio.sleep(LEDGER_S * REQUESTS.get(name, 1))
+            await asyncio.sleep(LEDGER_S)
             return await call(*given, **named)
 
         return far
 
 
-def on_sqlite(_: Any, *others: Any) -> Stores:
-    return Stores(FarLedger(SqliteLedger(os.environ["SAMSA_FAR_LEDGER"])), *others)  # type: ignore[arg-type]
+def on_sqlite(_ledger: Any, objects: Any, _journal: Any, *others: Any) -> Stores:
+    ledger: Any = FarLedger(SqliteLedger(os.environ["SAMSA_FAR_LEDGER"]))
+    return Stores(ledger, objects, ObjectJournal(ledger, objects, fresh), *others)
 
 
-S3Objects.put_if_absent, Http.ask = far_put, far_ask
+def fresh() -> str:
+    return secrets.token_hex(8)
+
+
+S3Objects.put_if_absent, DynamoClient._try = far_put, far_ask  # type: ignore[method-assign]
 if "SAMSA_FAR_LEDGER" in os.environ:
     assembly.Stores = on_sqlite  # type: ignore[assignment, misc]
 spec = importlib.util.spec_from_file_location("real_app", REAL)
