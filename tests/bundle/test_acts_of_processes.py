@@ -2,70 +2,111 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from bundle.meter import Meter
-from faults.inside import TurnedClock, a_broker, ask
+from faults.inside import TurnedClock, a_broker, ask, nonce
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
 from support.stores import BUCKET
 from support.waiting import eventually
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.dynamodb_groups import DynamoGroups
+from samsa.aws.journal import HeadJournal
 from samsa.aws.s3 import S3Objects
-from samsa.cost.acts import Act, Processes
+from samsa.cost.acts import (
+    OBJECT,
+    SETTLED,
+    SWEEP_OF_A_PARTITION,
+    SWEPT_WINDOW,
+    Act,
+    Processes,
+)
 from samsa.cost.of_processes import ANNOUNCED_EVERY_S
-from samsa.handlers.broker import Broker
+from samsa.handlers.broker import Broker, Rules
 from samsa.log.cache import TailCache
+from samsa.ports import Partition
+from samsa.ports.bounds import INLINE_BYTES
 from samsa.server.announced_address import Place
 from samsa.server.announcing import Announcer
 from samsa.server.roster import RENEW_S
+from samsa.server.upkeep import tend
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import heartbeat, join_group, offset_commit, sync_group
 
 TOPIC, GROUP, PARTITIONS = "costs", "family", 3
-WAIT_MS = 20_000
+WAIT_MS, SHORT_WAIT_MS = 20_000, 500
 SESSION_MS = 45_000
+FIVE_MINUTES_MS = 300_000
 NOTHING = Act()
+LARGE = bytes(INLINE_BYTES)
+"""With its header it is too large for a head, and so becomes an object."""
 
 
 class Site:
+    """A process, or several, on the same stores."""
+
     def __init__(self, ledger: DynamoLedger, s3: S3Objects) -> None:
         self.clock = TurnedClock()
         self.meter = Meter()
-        self.meter.stores(ledger.table, s3)
-        groups = DynamoGroups(ledger.table)
         self.ledger = ledger
-        self.broker: Broker = a_broker(ledger, TailCache(s3, 1 << 20), self.clock, groups)
+        self.s3 = s3
+        self.meter.stores(ledger.table, s3)
+        self.broker = self.another()
+
+    def another(self) -> Broker:
+        groups = DynamoGroups(self.ledger.table)
+        return a_broker(self.ledger, TailCache(self.s3, 1 << 20), self.clock, groups)
+
+    def with_window(self) -> Broker:
+        plain = self.another().stores
+        journal = HeadJournal(self.ledger, plain.objects, nonce, self.clock, has_window=True)
+        limits = replace(plain.limits, window_ms=100)
+        return Broker(replace(plain, journal=journal, limits=limits), "cluster", Rules())
 
     async def cost(self, *work: Awaitable[object]) -> Act:
+        """With what is done in the background, but not what is left of that before it."""
+        await self.broker.background_done()
         with self.meter.measuring() as spent:
             await asyncio.gather(*work)
+            await self.broker.background_done()
         return spent.act
 
-    async def produce(self, **more: Any) -> int:
-        row = produce_row(TOPIC, batch(b"value", **more))
-        answer = await ask(self.broker, ApiKey.PRODUCE, PRODUCE, row)
+    async def produce(
+        self, value: bytes = b"value", partition: int = 0, by: Broker | None = None, **more: Any
+    ) -> int:
+        row = produce_row(TOPIC, batch(value, **more), partition)
+        answer = await ask(by or self.broker, ApiKey.PRODUCE, PRODUCE, row)
         (one,) = answer.responses[0].partition_responses
         assert one.error_code == ErrorCode.NONE, one
         return int(one.base_offset)
 
-    async def woken(self, partitions: int) -> None:
-        """Wait at the end, and be woken by an append."""
-        end = await self.produce() + 1
-        row = fetch_row(TOPIC, end, tuple(range(partitions)), wait_ms=WAIT_MS)
-        for entry in row.topics[0].partitions[1:]:
-            entry.fetch_offset = 0
-        looked = self.ledger.requests["GetItem"] + partitions
-        waiting = asyncio.create_task(ask(self.broker, ApiKey.FETCH, FETCH, row))
+    async def fetch(self, partitions: int, wait_ms: int = 0) -> Any:
+        """From the end of each."""
+        topic = await self.ledger.topic(TOPIC)
+        assert topic
+        row = fetch_row(TOPIC, 0, tuple(range(partitions)), wait_ms=wait_ms)
+        for entry in row.topics[0].partitions:
+            head = await self.ledger.head(Partition(topic.id, entry.partition))
+            entry.fetch_offset = head.next_offset
+        return row
+
+    async def ask(self, row: Any) -> bool:
+        """Whether it got something."""
+        answer = await ask(self.broker, ApiKey.FETCH, FETCH, row)
+        return any(p.records for p in answer.responses[0].partitions)
+
+    async def begin(self, row: Any) -> "asyncio.Task[bool]":
+        """A fetch that waits."""
+        looked = self.ledger.requests["GetItem"] + len(row.topics[0].partitions)
+        waiting = asyncio.create_task(self.ask(row))
         await asyncio.to_thread(eventually, lambda: self.ledger.requests["GetItem"] >= looked)
         await asyncio.sleep(0.1)
-        await self.produce()
-        answer = await waiting
-        assert any(p.records for p in answer.responses[0].partitions)
+        return waiting
 
 
 @pytest.fixture
@@ -76,7 +117,9 @@ async def site(stores: tuple[str, str]) -> AsyncIterator[Site]:
     await ledger.create_table()
     site = Site(ledger, S3Objects(BUCKET, name, s3, "us-east-1"))
     await site.broker.catalog.create(TOPIC, PARTITIONS, {})
-    await site.produce()
+    for partition in range(PARTITIONS):
+        await site.produce(partition=partition)
+    await site.broker.background_done()
     yield site
     await ledger.close()
 
@@ -93,37 +136,105 @@ async def test_an_announcement(site: Site):
     assert RENEW_S == ANNOUNCED_EVERY_S
 
 
-async def test_a_slot(site: Site):
-    assert await site.cost(site.produce()) == Processes.SLOT
-
-
-async def test_a_batch_of_an_idempotent_producer(site: Site):
+@pytest.mark.parametrize(("value", "more"), [(b"value", NOTHING), (LARGE, OBJECT)])
+async def test_an_append_of_any_producer(site: Site, value: bytes, more: Act):
+    said = Processes.APPEND.plus(SETTLED).plus(more)
+    assert await site.cost(site.produce(value)) == said
     await site.produce(**numbered(0))
-    assert await site.cost(site.produce(**numbered(1))) == Processes.SLOT.plus(Processes.BIND)
+    assert await site.cost(site.produce(value, **numbered(1))) == said
 
 
-async def test_a_producer_binds_once_in_a_slot_however_many_batches_it_has_there(site: Site):
+async def test_appends_that_come_while_another_is_committed_share_the_next_commit(site: Site):
     await site.produce(**numbered(0))
-    spent = await site.cost(*(site.produce(**numbered(n)) for n in range(1, 6)))
-    assert spent.puts < 5
-    assert spent == Processes.SLOT.plus(Processes.BIND).times(spent.puts)
+    count = 12
+    spent = await site.cost(*(site.produce(**numbered(n)) for n in range(1, 1 + count)))
+    assert spent.head_writes < count
+    assert spent == Processes.APPEND.plus(SETTLED).times(spent.head_writes)
+
+
+async def test_what_is_too_large_for_heads_shares_a_put_whatever_its_partition(site: Site):
+    spent = await site.cost(*(site.produce(LARGE, partition=n) for n in range(PARTITIONS)))
+    assert spent == Processes.APPEND.plus(SETTLED).times(PARTITIONS).plus(OBJECT)
+
+
+@pytest.mark.parametrize(("size", "puts"), [(500, 0), (INLINE_BYTES // PARTITIONS, 1)])
+async def test_in_a_window_each_partition_has_one_commit_and_all_share_one_put_unless_all_are_small(
+    site: Site, size: int, puts: int
+):
+    windowed = site.with_window()
+    for partition in range(PARTITIONS):
+        await site.produce(partition=partition, by=windowed)
+    await windowed.background_done()
+    value = bytes(size)
+    with site.meter.measuring() as spent:
+        appends = (site.produce(value, n % PARTITIONS, windowed) for n in range(2 * PARTITIONS))
+        await asyncio.gather(*appends)
+        await windowed.background_done()
+    said = Processes.APPEND.plus(SETTLED).times(PARTITIONS).plus(OBJECT.times(puts))
+    assert spent.act._replace(reads=0) == said
+
+
+async def test_a_sweep_of_windows_gets_each_that_is_dead_and_updates_each_head_once(site: Site):
+    windowed, windows = site.with_window(), 5
+    for _ in range(windows):
+        await asyncio.gather(*(site.produce(LARGE, n, windowed) for n in range(PARTITIONS)))
+    for _ in range(5):  # all of it is merged, and what named it is forgotten
+        site.clock.turn(FIVE_MINUTES_MS)
+        await tend(windowed)
+    later = site.another()  # which has none of them in its cache
+    with site.meter.measuring() as spent:
+        assert await later.log.janitor.windows.sweep() == windows
+    said = SWEPT_WINDOW.times(windows).plus(SWEEP_OF_A_PARTITION.times(PARTITIONS))
+    assert spent.act._replace(reads=0, lists=0) == said._replace(reads=0, lists=0)
+    assert spent.act.lists == 1  # a page of it is for a thousand
+    assert said.reads / 4 <= spent.act.reads <= said.reads
 
 
 @pytest.mark.parametrize("partitions", [1, PARTITIONS])
-async def test_a_fetch_that_waited_and_was_woken(site: Site, partitions: int):
-    await site.woken(partitions)  # and now it is known that this process watches
-    spent = await site.cost(site.woken(partitions))
-    more = Processes.PARTITION_READ.times(partitions - 1)
-    assert spent.plus(Processes.SLOT.times(-2)) == Processes.READ.plus(more)
+async def test_a_fetch_that_waits_until_its_time_is_over_looks_twice(site: Site, partitions: int):
+    for _ in range(2):  # the second finds that this process watches already
+        row = await site.fetch(partitions, SHORT_WAIT_MS)
+        with site.meter.measuring() as spent:
+            waiting = await site.begin(row)
+            site.clock.turn(SHORT_WAIT_MS)
+            assert not await waiting
+    assert spent.act._replace(reads=0) == Processes.LOOK.times(2 * partitions)
+
+
+@pytest.mark.parametrize("partitions", [1, PARTITIONS])
+async def test_a_fetch_that_is_woken_looks_once_more(site: Site, partitions: int):
+    for _ in range(2):  # the second finds that this process watches already
+        row = await site.fetch(partitions, WAIT_MS)
+        waiting = await site.begin(row)
+        with site.meter.measuring() as spent:
+            await site.produce()
+            assert await waiting
+            await site.broker.background_done()
+    said = Processes.LOOK.times(partitions).plus(Processes.APPEND).plus(SETTLED)
+    assert spent.act._replace(reads=0) == said
+
+
+async def test_a_fetch_that_finds_something_at_once_looks_once(site: Site):
+    row = await site.fetch(1, WAIT_MS)
+    await site.produce()
+    await site.broker.background_done()
+    with site.meter.measuring() as spent:
+        assert await site.ask(row)
+    assert spent.act == Processes.LOOK
 
 
 async def test_a_watch_is_renewed_in_half_a_minute(site: Site):
-    await site.woken(1)
+    async def woken() -> Act:
+        waiting = await site.begin(await site.fetch(1, WAIT_MS))
+        await site.produce()
+        assert await waiting
+        return NOTHING
+
+    await woken()
     site.clock.turn(30_000)
-    spent = await site.cost(site.woken(1))
-    assert spent.writes == Processes.SLOT.times(2).plus(Processes.WATCH).writes
-    spent = await site.cost(site.woken(1))
-    assert spent.writes == Processes.SLOT.times(2).writes
+    said = Processes.APPEND.plus(Processes.WATCH)
+    assert (await site.cost(woken())).head_writes == said.head_writes
+    assert (await site.cost(woken())).head_writes == Processes.APPEND.head_writes
 
 
 class Member:

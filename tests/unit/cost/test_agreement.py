@@ -3,14 +3,15 @@
 from support.template import read_template
 from unit.cost.given import SHIPPED
 
+from samsa.aws import pushing
 from samsa.cost import acts, of_functions, of_processes
-from samsa.envelope import LARGEST_INLINE
-from samsa.gateway import replies
 from samsa.gateway.settings import Settings as GatewaySettings
 from samsa.handlers import catalog
-from samsa.log import retain, watch
+from samsa.log import janitor, retain, watch
 from samsa.log.stores import Limits
+from samsa.ports.windows import WINDOW_BYTES
 from samsa.server import upkeep
+from samsa.shim import together
 from samsa.shim.settings import Times
 
 TEMPLATE = read_template()
@@ -26,8 +27,8 @@ def of_type(kind: str) -> list[dict]:
 
 def test_the_template_has_the_memory_the_alarms_and_the_schedule_that_are_paid_for():
     assert TEMPLATE["Parameters"]["MemoryMb"]["Default"] == assumed("function_memory_gb") * 1024
-    janitor = TEMPLATE["Resources"]["JanitorFunction"]["Properties"]
-    assert janitor["MemorySize"] == assumed("janitor_memory_gb") * 1024
+    function = TEMPLATE["Resources"]["JanitorFunction"]["Properties"]
+    assert function["MemorySize"] == assumed("janitor_memory_gb") * 1024
     assert len(of_type("AWS::CloudWatch::Alarm")) == assumed("alarms")
     assert TEMPLATE["Parameters"]["RecoveryDays"]["Default"] == assumed("recovery_days")
     minutes = 60 / assumed("janitor_rounds_per_hour")
@@ -37,13 +38,15 @@ def test_the_template_has_the_memory_the_alarms_and_the_schedule_that_are_paid_f
 def test_the_functions_work_by_the_numbers_that_are_counted_with():
     assert GatewaySettings.__dataclass_fields__["good_ms"].default == of_functions.GOOD_S * 1000
     assert Times().life == of_functions.LIFE_S
-    assert replies.WORTH_A_URL == of_functions.WORTH_A_URL
-    assert LARGEST_INLINE - replies.HEADERS == of_functions.INLINE_RECORDS
+    assert pushing.MOST_NEWS == of_functions.MOST_NEWS
+    assert together.LARGEST_UPLOAD == of_functions.LARGEST_UPLOAD
 
 
 def test_the_processes_do_too():
     assert of_processes.WATCHED_FOR_S * 1000 == watch.RENEW_MS
     assert of_processes.TOPIC_FOR_S * 1000 == catalog.REMEMBER_MS
+    assert of_processes.MOST_IN_AN_OBJECT == WINDOW_BYTES
+    assert of_processes.SWEPT_EVERY_S * 1000 == janitor.WINDOWS_EVERY_MS
 
 
 def test_the_janitor_does_as_well():

@@ -67,18 +67,30 @@ def test_a_program_gets_the_same_as_a_person(samsa_cost: Shell):
 
 
 def test_a_limit_that_the_load_is_beyond_is_said(samsa_cost: Shell):
-    assert "  beyond 10 producers" in samsa_cost("--messages-per-second", "100000")
+    assert "  beyond 10 producers" in samsa_cost("--messages-per-second", "300000")
     assert "beyond" not in samsa_cost("--messages-per-second", "1")
 
 
-def test_what_waiting_would_save_is_said_where_it_would(samsa_cost: Shell):
+@pytest.mark.parametrize(
+    "flags", ["--window-ms 250 --shim-linger-ms 100", "--linger-ms 500 --batch-bytes 1000000"]
+)
+def test_what_waiting_would_save_is_said_where_it_would(samsa_cost: Shell, flags: str):
     busy = samsa_cost("--messages-per-second", "1000")
-    assert "With --linger-ms 500 --batch-bytes 1000000:" in busy
-    patient = ("--linger-ms", "500", "--batch-bytes", "1000000")
-    assert "Each batch" not in samsa_cost("--messages-per-second", "1000", *patient)
-    cheaper = samsa_cost("--messages-per-second", "1000", *patient, "--json")
-    total = json.loads(cheaper)["bills"][0]["total"]
-    assert f"functions {total:,.2f}" in busy
+    there = json.loads(samsa_cost("--messages-per-second", "1000", *flags.split(), "--json"))
+    functions, processes = (bill["total"] for bill in there["bills"][:2])
+    assert f"With {flags}: functions {functions:,.2f}, processes {processes:,.2f}" in busy
+    assert f"With {flags}:" not in samsa_cost("--messages-per-second", "1000", *flags.split())
+    assert "With --" not in samsa_cost("--messages-per-second", "0")
+
+
+def test_how_samsa_is_run_is_said(samsa_cost: Shell):
+    flags = ("--window-ms", "250", "--shim-linger-ms", "100", "--load-balancer")
+    said = samsa_cost(*flags)
+    assert "a window of 250 ms, a linger of 100 ms" in said
+    assert "load balancer  " in said
+    assert "load balancer  " not in samsa_cost(*flags[:-1])
+    told = json.loads(samsa_cost(*flags, "--json"))["load"]
+    assert (told["window_ms"], told["shim_linger_ms"], told["load_balancer"]) == (250, 100, True)
 
 
 def test_the_shipped_prices_are_a_file_that_can_be_given_back(samsa_cost: Shell, tmp_path: Path):
@@ -126,6 +138,7 @@ def test_a_file_that_cannot_be_used_is_told_why(
         ("--size 0", "is not a whole number from 1"),
         ("--size 1.5", "is not a whole number from 1"),
         ("--partitions 0", "is not a whole number from 1"),
+        ("--window-ms -1", "is not a number from 0"),
         ("--json --table", "not allowed with"),
     ],
 )

@@ -22,14 +22,17 @@ USUAL = Load(messages_per_second=10.0)
 EPILOG = """
 what is compared:
   Samsa, functions    the bundle: API Gateway, Lambda, DynamoDB, S3 (make deploy)
-  Samsa, processes    samsa up on EC2 behind a load balancer, on DynamoDB and S3
+  Samsa, processes    samsa up on EC2, on DynamoDB and S3
   MSK Serverless      Amazon's own
   Kafka on EC2        three brokers or more in three zones, three copies, on EBS
 
 how to read it:
-  Samsa pays for calls where Kafka pays for machines. Each batch of a producer is a put of S3 and
-  some writes of DynamoDB, however small it is: the larger the batches, the cheaper. Try
-  --linger-ms 500 --batch-bytes 1000000 beside linger.ms and batch.size as you have them.
+  Samsa pays for calls where Kafka pays for machines. Each commit is some writes of DynamoDB, and a
+  put of S3 if it is larger than 4 KB: the more a commit has, the cheaper. Three things make it have
+  more, each for the price of the time that it waits:
+    --window-ms 250          of `samsa up`: what comes to a process meanwhile shares its puts
+    --shim-linger-ms 100     of `samsa shim`: produces of one client share a message and a call
+    --linger-ms 500 --batch-bytes 1000000       the clients' own linger.ms and batch.size
   Members of a group cost something even when idle: each sends heartbeats and commits.
 
 what it is made of:
@@ -40,7 +43,7 @@ what it is made of:
 
 examples:
   samsa cost --messages-per-second 50 --size 500 --producers 5 --consumers 5
-  samsa cost --messages-per-second 5000 --linger-ms 500 --batch-bytes 1000000
+  samsa cost --messages-per-second 5000 --window-ms 250 --shim-linger-ms 100
   samsa cost --table                      from nobody connected to 100,000 messages a second
   samsa cost --show-prices                then --prices my.toml, with only what differs
   samsa cost --json | jq '.bills[] | {name, total}'
@@ -76,6 +79,16 @@ def add_to(commands: Any) -> None:
         "--internet",
         action="store_true",
         help="consumers are outside of AWS, and not in its region",
+    )
+    run_by = cost.add_argument_group("how Samsa is run")
+    how_run = partial(add_number, run_by)
+    how_run("--window-ms", _rate, USUAL.window_ms, "`samsa up --window-ms`")
+    how_run("--shim-linger-ms", _rate, USUAL.shim_linger_ms, "`samsa shim --linger-ms`")
+    run_by.add_argument(
+        "--load-balancer",
+        action="store_true",
+        help="clients reach the processes through one, as one node: a partition's clients do not "
+        "meet in one process",
     )
     shown = cost.add_argument_group("what is shown")
     shown.add_argument("--prices", metavar="FILE", help="TOML with what differs from --show-prices")
@@ -118,18 +131,21 @@ def load_of(given: argparse.Namespace) -> Load:
             f"--groups {given.consumers} at most"
         )
     return Load(
-        given.messages_per_second,
-        given.size,
-        given.producers,
-        given.consumers,
-        given.groups,
-        given.partitions,
-        given.batch_bytes,
-        given.linger_ms,
-        given.retention_hours,
-        given.keyed,
-        not given.no_idempotence,
-        given.internet,
+        messages_per_second=given.messages_per_second,
+        size=given.size,
+        producers=given.producers,
+        consumers=given.consumers,
+        groups=given.groups,
+        partitions=given.partitions,
+        batch_bytes=given.batch_bytes,
+        linger_ms=given.linger_ms,
+        retention_hours=given.retention_hours,
+        keyed=given.keyed,
+        idempotent=not given.no_idempotence,
+        internet=given.internet,
+        window_ms=given.window_ms,
+        shim_linger_ms=given.shim_linger_ms,
+        load_balancer=given.load_balancer,
     )
 
 

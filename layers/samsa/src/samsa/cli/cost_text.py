@@ -10,6 +10,7 @@ from samsa.cost.compare import OURS, BreakEven
 
 RATES = (0, 1, 10, 100, 1_000, 10_000, 100_000)
 PATIENT_MS, PATIENT_BYTES = 500, 1_000_000
+WINDOW_MS, SHIM_LINGER_MS = 250, 100
 WORTH_SAYING = 0.8
 """Of the price: what waiting must save to be worth a line."""
 WIDTHS = (28, 24, 14)
@@ -31,6 +32,7 @@ def _described(load: Load, prices: Prices) -> str:
         f"kept for {_rate(load.retention_hours)} hours;\n"
         f"batches of {load.batch_bytes:,} bytes or {_rate(load.linger_ms)} ms"
         f"{' for each partition' if load.keyed else ''}"
+        f"; a window of {_rate(load.window_ms)} ms, a linger of {_rate(load.shim_linger_ms)} ms"
     )
 
 
@@ -74,14 +76,30 @@ def _range(edges: tuple[float, float]) -> str:
 
 
 def _patient(load: Load, prices: Prices) -> str:
-    """What waiting for larger batches would save."""
-    there = replace(load, linger_ms=float(PATIENT_MS), batch_bytes=PATIENT_BYTES)
+    """What waiting for company would save."""
+    own = replace(load, window_ms=float(WINDOW_MS), shim_linger_ms=float(SHIM_LINGER_MS))
+    clients = replace(load, linger_ms=float(PATIENT_MS), batch_bytes=PATIENT_BYTES)
+    flags = (
+        f"--window-ms {WINDOW_MS} --shim-linger-ms {SHIM_LINGER_MS}",
+        f"--linger-ms {PATIENT_MS} --batch-bytes {PATIENT_BYTES}",
+    )
+    said = [
+        f"With {flag}: {sums}"
+        for flag, there in zip(flags, (own, clients), strict=True)
+        if (sums := _savings(load, there, prices))
+    ]
+    return (
+        "\n".join(["Each commit is paid for, and waiting for company makes them fewer.", *said])
+        if said
+        else ""
+    )
+
+
+def _savings(load: Load, there: Load, prices: Prices) -> str:
     totals = [(bill(load, prices), bill(there, prices)) for bill in OURS]
     if all(after.total > WORTH_SAYING * now.total for now, after in totals):
         return ""
-    sums = ", ".join(f"{after.name[7:]} {after.total:,.2f}" for _, after in totals)
-    flags = f"--linger-ms {PATIENT_MS} --batch-bytes {PATIENT_BYTES}"
-    return f"Each batch is paid for. With {flags}: {sums}"
+    return ", ".join(f"{after.name[7:]} {after.total:,.2f}" for _, after in totals)
 
 
 def _sources(prices: Prices) -> str:

@@ -1,6 +1,8 @@
 """What is asked of a cluster, and what Kafka's clients make of it on their default settings."""
 
 from dataclasses import dataclass
+from math import exp
+from typing import NamedTuple
 
 SECONDS = 730 * 3600
 """Of a month, as AWS counts them."""
@@ -14,9 +16,24 @@ RECORD_HEADER = 8
 """About, of a record before its value."""
 HEARTBEAT_S = 3.0
 COMMIT_S = 5.0
-"""heartbeat.interval.ms and auto.commit.interval.ms."""
+FETCH_S = 0.5
+"""heartbeat.interval.ms, auto.commit.interval.ms and fetch.max.wait.ms."""
 PER_PRODUCER, PER_CONSUMER = 1, 2
 """Connections: to the broker, and of a group's member to its coordinator too."""
+MANY = 50
+"""Messages beyond the first: their number hardly differs from append to append."""
+RARE = 1e-6
+
+
+class Append(NamedTuple):
+    """What a commit adds to one partition."""
+
+    share: float
+    """That such appends have of all."""
+    size: float
+    """Bytes."""
+    inline: bool
+    """Whether they are kept in the ledger, and in no object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +54,12 @@ class Load:
     idempotent: bool = True
     internet: bool = False
     """The consumers are outside of AWS."""
+    window_ms: float = 0.0
+    """`samsa up --window-ms`: what comes to a process within it shares an object."""
+    shim_linger_ms: float = 0.0
+    """`samsa shim --linger-ms`: produces of one client within it share a message."""
+    load_balancer: bool = False
+    """The processes are one node behind it: a partition's clients do not meet in one of them."""
 
     @property
     def bytes_per_second(self) -> float:
@@ -87,9 +110,42 @@ class Load:
         """A second, of all producers."""
         return self.messages_per_second / self.batch(window_s)
 
-    def batch_size(self, window_s: float) -> float:
-        """Bytes."""
-        return BATCH_HEADER + self.batch(window_s) * (self.size + RECORD_HEADER)
+    def append_size(self, messages: float) -> float:
+        """Bytes of so many messages, in batches as they come."""
+        batches = max(1.0, messages / self.batch(self.linger_ms / 1000))
+        return batches * BATCH_HEADER + messages * (self.size + RECORD_HEADER)
+
+    def partitions_of(self, messages: float, producers: float, among: float) -> float:
+        """How many partitions of `among` get something, of so many messages that come together from
+        so many producers. A producer without keys stays with one until it has sent it as much as a
+        full batch (Java's, by default)."""
+        each = self.batch(self.linger_ms / 1000)
+        runs = batches = max(1.0, messages / each)
+        if not self.keyed:
+            heard = _met(max(1.0, producers), batches)
+            runs = heard + (batches - heard) * min(1.0, each * self.size / self.batch_bytes)
+        return _met(max(1.0, among), runs)
+
+
+def _met(among: float, times: float) -> float:
+    """How many different ones are met in so many times."""
+    return among * (1 - float((1 - 1 / among) ** times))
+
+
+def by_chance(mean: float) -> list[tuple[float, float]]:
+    """Shares of all, and a number of messages each, for what has so many on average: a first one,
+    and those that came by chance before it was closed."""
+    more = max(0.0, mean - 1)
+    if more > MANY:
+        return [(1.0, mean)]
+    found, left, share = [], 1.0, exp(-more)
+    for number in range(4 * MANY):
+        found.append((min(share, left), number + 1.0))
+        left -= share
+        share *= more / (number + 1)
+        if left <= RARE:
+            break
+    return found
 
 
 def shared(rate: float, each_s: float) -> float:

@@ -4,31 +4,42 @@ A connection has one request under way. So a producer's batches grow while it wa
 reads gets all that was appended since it last looked.
 """
 
-from math import ceil
+from collections.abc import Sequence
+from math import ceil, exp, sqrt
 from typing import NamedTuple
 
+from samsa.envelope.several import MOST_TOGETHER
 from samsa.envelope.sizes import HEADER_ROOM, LARGEST_INLINE, base64_size
 
 from . import stores
-from .acts import MERGED, Act, Functions
+from .acts import LOOK_UP, OBJECT, RETURN, Act, Functions
 from .bill import Bill, Line, counted
-from .load import COMMIT_S, GB, HEARTBEAT_S, MB, SECONDS, Load, shared
+from .load import COMMIT_S, GB, HEARTBEAT_S, MB, SECONDS, Append, Load
 from .prices import Prices
+from .sizes import Crowd, producers_in_head, returning
+from .stores import Written, in_objects, mean_size
 
 NAME = "Samsa, functions"
 METERED = 32 * 1024
 """Bytes of a message that count as one."""
 FRAME_HEADER = 100
 """About, of a produce request or a fetch response beside its batches."""
-WORTH_A_URL = 16 * 1024
 URL_BYTES = 1_500
-INLINE_RECORDS = LARGEST_INLINE - 8 * 1024
-"""As samsa.gateway.replies has them."""
+"""About, of a range in a gather list."""
+MOST_NEWS = 90 * 1024
+"""Bytes of records that a wake-up brings along."""
+LARGEST_UPLOAD = 4 * 1024 * 1024
+"""As samsa.aws.pushing and samsa.shim.together have them."""
+MOST_PUTS_OF_A_CALL = 2
+"""However many partitions it is for: what comes while the first is put shares the second."""
+KEPT = 2
+"""Entries that a function has in a head: it puts the last one into the index beside the next."""
+MANY, OFTEN, RARELY = 500, 0.999, 3.1
+TURNS = 20
+"""Until the time that a call takes and what comes meanwhile agree."""
 GOOD_S = 120
 """How long an idle consumer is answered by its shim."""
 DAY_S = 24 * 3600
-SWEPT = 2
-"""How often each byte is swept: when its append is merged, and when its segment is old."""
 LIFE_S = 110 * 60
 """Of a connection: then the shim makes another."""
 MESSAGES_IN = 10_000
@@ -46,36 +57,126 @@ class Usage(NamedTuple):
 
 
 def functions(load: Load, prices: Prices) -> Bill:
-    used = [_produce(load, prices), _consume(load, prices), _stay(load, prices)]
-    slots = appends(load, prices)
-    act = stores.rounds(load, slots, prices).plus(MERGED.times(slots))
+    calls = _calls(load, prices)
+    used = [_produce(load, calls, prices), _consume(load, calls, prices), _stay(load, prices)]
+    busy_s = sum(each.busy_s for each in used)
+    made = _written(load, calls, environments(busy_s))
+    # What is put because heads are crowded takes time, and so more functions, which crowd them.
+    busy_s += stores.took_s(_small_puts(made), prices)
+    made = _written(load, calls, environments(busy_s))
+    act = _small_puts(made).plus(made.settled).plus(made.merged)
+    act = act.plus(stores.rounds(load, made, prices))
     for each in used:
         act = act.plus(each.act)
-    busy_s = sum(each.busy_s for each in used)
     beyond = [text for each in used for text in each.beyond]
-    beyond += stores.too_hot(load, slots, _append(load).writes + MERGED.writes)
+    beyond += stores.too_hot(load, act, made)
     if act.invocations > MESSAGES_IN:
         beyond.append(f"an account's {MESSAGES_IN:,} messages a second, unless raised")
     if busy_s > AT_ONCE:
         beyond.append(f"an account's {AT_ONCE:,} functions at a time, unless raised")
     lines = [
         *_api_gateway(load, act, prices),
-        *_lambda(act, busy_s, _janitor_s(load, slots, prices), prices),
-        *stores.lines(load, act, slots, prices),
-        _recovery(load, prices),
+        *_lambda(act, busy_s, _janitor_s(load, made, prices), prices),
+        *stores.lines(load, act, made, prices),
+        _recovery(load, made, prices),
         _cloudwatch(act, prices),
-        *stores.to_internet(load, prices, _blown_up(load, prices)),
+        *stores.to_internet(load, prices, _blown_up(load, calls, prices)),
     ]
     return Bill(NAME, lines, beyond)
 
 
-def appends(load: Load, prices: Prices) -> float:
-    """A second: each batch is one."""
-    return load.batches(_window_s(load, prices))
+class Calls(NamedTuple):
+    """Messages that produce, of all producers, in a second. Each is one call of the function."""
+
+    calls: float
+    messages: float
+    """Of Kafka, in one of them."""
+    partitions: float
+    """That one of them commits to."""
+    appends: Sequence[Append]
+    """What these get."""
+    size: float
+    """Bytes of one of them."""
+
+    @property
+    def commits(self) -> float:
+        return self.calls * self.partitions
+
+
+NO_CALLS = Calls(0.0, 0.0, 0.0, (), 0.0)
+
+
+def _calls(load: Load, prices: Prices) -> Calls:
+    """What comes while a call is under way, or while the shim waits for company, goes along with
+    the next one: up to five requests. More only make the batches of the client larger."""
+    if not load.messages_per_second:
+        return NO_CALLS
+    each = load.messages_per_second / load.producers
+    requests = load.batches(load.linger_ms / 1000) / load.producers
+    found = NO_CALLS
+    for _ in range(TURNS):
+        answer_s = _answer_s(load, found, prices)
+        together = 1 + requests * max(load.shim_linger_ms / 1000, answer_s)
+        calls = requests / min(MOST_TOGETHER, together)
+        if calls * answer_s > 1:
+            calls = 1 / answer_s
+        messages = each / calls
+        partitions = load.partitions_of(messages, 1, load.partitions)
+        appends = stores.alone(load, messages / partitions)
+        size = FRAME_HEADER + partitions * mean_size(appends)
+        found = Calls(calls * load.producers, messages, partitions, appends, size)
+    return found
+
+
+def _answer_s(load: Load, calls: Calls, prices: Prices) -> float:
+    """How long a producer waits for the answer: the partitions of a call are side by side, and
+    readers are pushed to before it. That takes about as long as a call of DynamoDB."""
+    act = _append(load).plus(OBJECT.times(in_objects(calls.appends)))
+    if calls.size > LARGEST_INLINE:
+        act = act.plus(Act(gets=1))
+    if load.reading:
+        act = act.plus(Act(writes=1))
+    return _busy_s(act, prices) + _moving_s(calls.size, prices)
+
+
+def _written(load: Load, calls: Calls, functions: float) -> Written:
+    crowd = Crowd(
+        producers_in_head(_producers(load), _gap_s(load, calls)),
+        load.groups if load.reading else 0,
+        functions,
+        KEPT,
+    )
+    return stores.written(load, calls.commits, calls.appends, crowd)
+
+
+def _small_puts(made: Written) -> Act:
+    return OBJECT.times(made.commits * made.units.small_put)
+
+
+def environments(busy_s: float) -> float:
+    """Of the function: as many as are busy at a time in all but one of a thousand moments."""
+    if busy_s > MANY:
+        return busy_s + RARELY * sqrt(busy_s)
+    count, share = 0, exp(-busy_s)
+    below = share
+    while below < OFTEN:
+        count += 1
+        share *= busy_s / count
+        below += share
+    return max(1, count)
 
 
 def _append(load: Load) -> Act:
     return Functions.APPEND if load.idempotent else Functions.PLAIN_APPEND
+
+
+def _producers(load: Load) -> int:
+    return load.producers if load.idempotent else 0
+
+
+def _gap_s(load: Load, calls: Calls) -> float:
+    """Between two appends of one producer to one partition."""
+    return load.producers * load.partitions / calls.commits if calls.commits else 0.0
 
 
 def _busy_s(act: Act, prices: Prices) -> float:
@@ -86,92 +187,96 @@ def _moving_s(size: float, prices: Prices) -> float:
     return size / MB * prices.number("assumed", "mb_ms") / 1000
 
 
-def _window_s(load: Load, prices: Prices) -> float:
-    return max(load.linger_ms / 1000, _busy_s(_append(load), prices))
-
-
 def _units(size: float) -> int:
     """What a message is counted as that carries so many bytes of Kafka."""
     return ceil((base64_size(ceil(size)) + HEADER_ROOM) / METERED)
 
 
-def _produce(load: Load, prices: Prices) -> Usage:
-    batches, append = appends(load, prices), _append(load)
-    if not batches:
+def _produce(load: Load, calls: Calls, prices: Prices) -> Usage:
+    if not calls.calls:
         return Usage(Act(), 0.0, [])
-    answer_s = _busy_s(append, prices)
-    requests = min(batches, load.producers / answer_s) if answer_s else batches
-    size = FRAME_HEADER + batches / requests * load.batch_size(_window_s(load, prices))
-    request = Act(messages=_units(size) + 1, invocations=1)
-    each_s = answer_s + _moving_s(size, prices)
-    if size > LARGEST_INLINE:
-        request = Act(messages=2, invocations=1).plus(Functions.UPLOAD)
-        each_s += _busy_s(Act(gets=1), prices) + _moving_s(size, prices)
-    act = append._replace(messages=0, invocations=0).times(batches).plus(request.times(requests))
+    first, each = _append(load), Functions.PARTITION_APPENDED
+    if not load.idempotent:
+        each = each._replace(head_reads=0)
+    call = first.plus(each.times(calls.partitions - 1))
+    call = call._replace(messages=_units(calls.size) + 1)
+    each_s = _answer_s(load, calls, prices)
+    if calls.size > LARGEST_INLINE:
+        call = call._replace(messages=2).plus(Functions.UPLOAD)
+        each_s += _busy_s(Act(), prices)
+    large = in_objects(calls.appends) * calls.partitions
+    put = OBJECT.times(min(large, MOST_PUTS_OF_A_CALL))
+    act = call.plus(put).times(calls.calls)
+    gap = returning(_producers(load), _gap_s(load, calls))
+    act = act.plus(RETURN.times(calls.commits * gap))
+    most = min(LARGEST_UPLOAD, MOST_TOGETHER * load.partitions * load.batch_bytes)
     beyond = []
-    if batches / requests > load.partitions:
-        needed = ceil(batches * answer_s / load.partitions)
+    if calls.messages * load.size > most:
+        needed = ceil(load.producers * calls.messages * load.size / most)
         beyond.append(
-            f"{load.producers} producers with one request under way each: have {needed:,}, "
+            f"{load.producers} producers with one message under way each: have {needed:,}, "
             "or larger batches"
         )
-    return Usage(act, requests * each_s, beyond)
+    return Usage(act, calls.calls * each_s, beyond)
 
 
 class Reading(NamedTuple):
     """Of one consumer, in a second."""
 
-    appends: float
-    waves: float
-    """Times that it is woken and reads what there is."""
+    told: float
+    """Appends that are brought to it while it waits,"""
+    called: float
+    """and that it is only told of: they are too large."""
+    parks: float
     fetches: float
+    """That find something."""
     size: float
-    """Bytes of a fetch."""
-
-    @property
-    def appends_each(self) -> float:
-        return self.appends / self.fetches if self.fetches else 0.0
+    """Bytes of one of these."""
+    appends: float
+    """In one of them."""
 
     @property
     def gathered(self) -> bool:
         return self.size > LARGEST_INLINE
 
 
-def _reading(load: Load, prices: Prices) -> Reading:
-    if not load.reading or not load.messages_per_second:
-        return Reading(0.0, 0.0, 0.0, 0.0)
-    each = appends(load, prices) * load.groups / load.reading
-    cycle_s = _busy_s(Functions.READ, prices) + _busy_s(Functions.PARK, prices)
-    waves = shared(each, cycle_s)
-    batch = load.batch_size(_window_s(load, prices))
-    waiting = each / waves * batch
-    small = batch < WORTH_A_URL and waiting > LARGEST_INLINE
-    fetches = waves * waiting / INLINE_RECORDS if small else waves
-    return Reading(each, waves, fetches, FRAME_HEADER + each * batch / fetches)
+def _reading(load: Load, calls: Calls, prices: Prices) -> Reading:
+    """Whoever waits at the end is brought each append, and goes on waiting. Two that come at the
+    same time may overtake each other: then it asks, and waits anew."""
+    if not load.reading or not calls.commits:
+        return Reading(0.0, 0.0, 1 / GOOD_S, 0.0, 0.0, 0.0)
+    each = calls.commits * load.groups / load.reading
+    batch = mean_size(calls.appends)
+    if batch <= MOST_NEWS:
+        in_one = calls.commits / load.partitions * _busy_s(Act(writes=1), prices)
+        asked = each * in_one / (1 + in_one)
+        return Reading(each, 0.0, max(asked, 1 / GOOD_S), asked, FRAME_HEADER + batch, 1.0)
+    read_s, park_s = (_busy_s(act, prices) for act in (Functions.READ, Functions.PARK))
+    # What comes while it asks is found by its fetch, and calls nobody.
+    found = each * park_s / (1 + each * park_s)
+    fetches = 1 / (read_s + (1 - found) * (park_s + 1 / each))
+    waves = fetches * (1 - found)
+    return Reading(
+        0.0, waves, waves, fetches, FRAME_HEADER + each / fetches * batch, each / fetches
+    )
 
 
-def _consume(load: Load, prices: Prices) -> Usage:
+def _consume(load: Load, calls: Calls, prices: Prices) -> Usage:
     if not load.reading:
         return Usage(Act(), 0.0, [])
-    reading, more = _reading(load, prices), load.partitions_each - 1
-    size = reading.appends_each * URL_BYTES if reading.gathered else reading.size
-    read = Functions.READ.plus(Functions.PARTITION_READ.times(more))
-    queries = max(0.0, min(load.partitions_each, reading.appends_each) - 1)
-    read = read._replace(reads=read.reads + queries, gets=0, messages=1 + _units(size))
+    reading, more = _reading(load, calls, prices), load.partitions_each - 1
+    size = reading.appends * URL_BYTES if reading.gathered else reading.size
+    read = Functions.READ.plus(Functions.PARTITION_READ.times(more)).plus(LOOK_UP)
+    read = read._replace(messages=1 + _units(size))
+    read = read.plus(Act(gets=reading.appends * in_objects(calls.appends)))
     park = Functions.PARK.plus(Functions.PARTITION_PARKED.times(more))
-    parks = max(reading.waves, 1 / GOOD_S)
-    act = read.times(reading.fetches).plus(park.times(parks))
-    act = act.plus(Functions.WAKE.times(reading.waves)).plus(Act(gets=reading.appends))
+    wake = Functions.WAKE._replace(messages=_units(mean_size(calls.appends)))
+    act = read.times(reading.fetches).plus(park.times(reading.parks))
+    act = act.plus(wake.times(reading.told)).plus(Functions.CALL.times(reading.called))
     read_s = _busy_s(Functions.READ, prices)
     busy_s = reading.fetches * (read_s + _moving_s(size, prices))
-    busy_s += parks * _busy_s(Functions.PARK, prices)
-    beyond = []
-    if reading.fetches * read_s > 1:
-        needed = ceil(load.reading * reading.fetches * read_s)
-        beyond.append(
-            f"{load.reading} consumers cannot read so much: have {needed:,} with partitions"
-        )
-    return Usage(act.times(load.reading), busy_s * load.reading, beyond)
+    busy_s += reading.parks * _busy_s(Functions.PARK, prices)
+    return Usage(act.times(load.reading), busy_s * load.reading, [])
 
 
 def _stay(load: Load, prices: Prices) -> Usage:
@@ -184,9 +289,9 @@ def _stay(load: Load, prices: Prices) -> Usage:
     return Usage(act, busy_s, [])
 
 
-def _blown_up(load: Load, prices: Prices) -> float:
+def _blown_up(load: Load, calls: Calls, prices: Prices) -> float:
     """Base64 makes four bytes of three; what is gathered comes from S3 as it is."""
-    return 1.0 if _reading(load, prices).gathered else 4 / 3
+    return 1.0 if _reading(load, calls, prices).gathered else 4 / 3
 
 
 def _api_gateway(load: Load, act: Act, prices: Prices) -> list[Line]:
@@ -207,10 +312,10 @@ def _api_gateway(load: Load, act: Act, prices: Prices) -> list[Line]:
     ]
 
 
-def _janitor_s(load: Load, slots: float, prices: Prices) -> float:
+def _janitor_s(load: Load, made: Written, prices: Prices) -> float:
     """In a second. Appends are got and removed many at a time: it is their bytes that take long."""
     often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
-    of_all = load.partitions * stores.took_s(stores.steps(slots), prices)
+    of_all = load.partitions * stores.took_s(stores.steps(made.commits), prices)
     own_s = prices.number("assumed", "own_ms") / 1000
     return often * (own_s + of_all) + _moving_s(load.bytes_per_second, prices)
 
@@ -233,10 +338,11 @@ def _lambda(act: Act, busy_s: float, janitor_s: float, prices: Prices) -> list[L
     ]
 
 
-def _recovery(load: Load, prices: Prices) -> Line:
-    """The versions of swept objects."""
+def _recovery(load: Load, made: Written, prices: Prices) -> Line:
+    """The versions of what was swept: segments when they are old, appends when they are merged."""
     days = prices.number("assumed", "recovery_days")
-    swept_gb = SWEPT * load.bytes_per_second * days * DAY_S / GB
+    swept = 1 + made.objects
+    swept_gb = swept * load.bytes_per_second * days * DAY_S / GB
     cost = prices.cost("s3", "per_gb_month", swept_gb)
     return Line("S3 storage, recovery", f"{swept_gb:,.1f} GB", cost)
 

@@ -1,17 +1,45 @@
-"""Samsa as processes: `samsa up` on EC2 behind a load balancer, on DynamoDB and S3.
+"""Samsa as processes: `samsa up` on EC2, on DynamoDB and S3.
 
-What comes to a partition while a slot of it is being written shares the next one: however many
-producers there are, a process makes no more slots than it has time for. No process copies to
-another, so that nothing but the clients' own traffic crosses zones.
+Each partition is led by one process, where its clients meet (decision 30). What comes to a
+partition while a commit of it is under way shares the next one: however many producers there are, a
+process makes no more commits than it has time for. With a window (`--window-ms`) all that comes to
+a process within it shares one object, and each partition that got something has one commit. No
+process copies to another, so that nothing but the clients' own traffic crosses zones.
 """
 
-from math import ceil
+from collections.abc import Sequence
+from math import ceil, exp
+from typing import NamedTuple
+
+from samsa.ports.bounds import INLINE_BYTES
 
 from . import stores
-from .acts import MERGED, Act, Processes
+from .acts import (
+    LOOK_UP,
+    OBJECT,
+    RETURN,
+    SWEEP_OF_A_PARTITION,
+    SWEPT_WINDOW,
+    Act,
+    Processes,
+)
 from .bill import Bill, Line
-from .load import COMMIT_S, GB, HEARTBEAT_S, HOURS, MB, SECONDS, Load, shared
+from .load import (
+    COMMIT_S,
+    FETCH_S,
+    GB,
+    HEARTBEAT_S,
+    HOURS,
+    MB,
+    SECONDS,
+    Append,
+    Load,
+    by_chance,
+    shared,
+)
 from .prices import Prices
+from .sizes import Crowd, producers_in_head, returning
+from .stores import Written, in_objects
 
 NAME = "Samsa, processes"
 ZONES = 3
@@ -19,25 +47,29 @@ WATCHED_FOR_S = 30
 ANNOUNCED_EVERY_S = 3
 TOPIC_FOR_S = 1
 """A process looks a topic up anew after that."""
+SWEPT_EVERY_S = 3_600
+MOST_IN_AN_OBJECT = 8 * MB
+TURNS = 20
+"""Until the time that a commit takes and what comes meanwhile agree."""
 
 
 def processes(load: Load, prices: Prices) -> Bill:
     count = how_many(load, prices)
-    made = slots(load, count, prices)
-    bound = binds(load, count, made)
-    act = Processes.SLOT.plus(MERGED).times(made).plus(Processes.BIND.times(bound))
+    made, puts = commits(load, count, prices)
+    own = Processes.APPEND.times(made.commits).plus(made.settled).plus(made.merged)
+    own = own.plus(_returns(load)).plus(OBJECT.times(made.commits * made.units.small_put))
+    act = own.plus(OBJECT.times(puts)).plus(_swept(load, puts))
     act = act.plus(_consume(load, count, made, prices)).plus(_stay(load, count))
     # Each process makes its rounds, and each merges what came since the last of any of them.
     act = act.plus(stores.rounds(load, made, prices).times(count))
     lines = [
         *machines(count, prices),
-        _load_balancer(load, prices),
+        *_load_balancer(load, prices),
         between_zones(load.written_gb + load.read_gb, prices),
         *stores.lines(load, act, made, prices),
         *stores.to_internet(load, prices),
     ]
-    writes = Processes.SLOT.writes + MERGED.writes + (bound / made if made else 0)
-    return Bill(NAME, lines, stores.too_hot(load, made, writes))
+    return Bill(NAME, lines, stores.too_hot(load, act, made))
 
 
 def how_many(load: Load, prices: Prices) -> int:
@@ -47,39 +79,129 @@ def how_many(load: Load, prices: Prices) -> int:
     return max(needed, int(prices.number("assumed", "processes")))
 
 
-def slots(load: Load, count: int, prices: Prices) -> float:
-    """A second, of all processes."""
-    writers = load.partitions * count
-    each_s = stores.took_s(Processes.SLOT.plus(Processes.BIND), prices)
-    return writers * shared(load.batches(load.linger_ms / 1000) / writers, each_s)
+class Pace(NamedTuple):
+    """Of all processes, in a second."""
+
+    commits: float
+    appends: Sequence[Append]
+    puts: float
 
 
-def binds(load: Load, count: int, made: float) -> float:
-    """A second: a producer binds once in a slot, however many batches it has there."""
-    if not load.idempotent:
-        return 0.0
-    return min(load.batches(load.linger_ms / 1000), made * max(1.0, load.producers / count))
+def commits(load: Load, count: int, prices: Prices) -> tuple[Written, float]:
+    """Of all processes, in a second; and how many puts they take."""
+    made = _written(load, count, Pace(0.0, (), 0.0))
+    if not load.messages_per_second:
+        return made, 0.0
+    if load.window_ms:
+        pace = _windows(load, count)
+        return _written(load, count, pace), pace.puts
+    pace = Pace(0.0, (), 0.0)
+    for _ in range(TURNS):
+        pace = _at_once(load, count, in_objects(pace.appends), prices)
+    return _written(load, count, pace), pace.puts
 
 
-def _consume(load: Load, count: int, made: float, prices: Prices) -> Act:
+def _written(load: Load, count: int, pace: Pace) -> Written:
+    at_each = count if load.load_balancer else 1
+    watchers = at_each if load.reading else 0
+    crowd = Crowd(producers_in_head(_producers(load), _gap_s(load)), watchers, at_each)
+    return stores.written(load, pace.commits, pace.appends, crowd)
+
+
+class Share(NamedTuple):
+    """What each process has to do with."""
+
+    processes: float
+    partitions: float
+    producers: float
+
+
+def _share(load: Load, count: int) -> Share:
+    if load.load_balancer:
+        return Share(count, load.partitions, load.producers / count)
+    leading = min(count, load.partitions)
+    return Share(leading, load.partitions / leading, load.producers / leading)
+
+
+def _at_once(load: Load, count: int, objects: float, prices: Prices) -> Pace:
+    """A partition's next commit is made of what came during the last; and while a process puts an
+    object, what is too large for heads waits for the next one, which is for all partitions."""
+    share, put_s = _share(load, count), stores.took_s(OBJECT, prices)
+    writers = share.processes * share.partitions
+    each_s = stores.took_s(Processes.APPEND, prices) + 1.5 * put_s * objects
+    made = writers * shared(load.batches(load.linger_ms / 1000) / writers, each_s)
+    appends = stores.alone(load, load.messages_per_second / made)
+    large = made * in_objects(appends) / share.processes
+    return Pace(made, appends, share.processes * shared(large, put_s))
+
+
+def _windows(load: Load, count: int) -> Pace:
+    """A window begins with the first append that comes after the last one, to any partition. What
+    is small in all is kept in the heads; else all of it is in one object."""
+    share = _share(load, count)
+    batches = load.batches(load.linger_ms / 1000) / share.processes
+    full_s = MOST_IN_AN_OBJECT / load.bytes_per_second * share.processes
+    window_s = min(load.window_ms / 1000, full_s)
+    windows = shared(batches, window_s)
+    found, commits_each, put = [], 0.0, 0.0
+    for part, number in by_chance(batches / windows):
+        messages = number * load.batch(load.linger_ms / 1000)
+        touched = load.partitions_of(messages, share.producers, share.partitions)
+        size = load.append_size(messages)
+        found.append(Append(part * touched, size / touched, size <= INLINE_BYTES))
+        commits_each += part * touched
+        put += part if size > INLINE_BYTES else 0.0
+    appends = [one._replace(share=one.share / commits_each) for one in found]
+    all_of_them = share.processes * windows
+    return Pace(all_of_them * commits_each, appends, all_of_them * put)
+
+
+def _swept(load: Load, puts: float) -> Act:
+    """Objects that partitions share go by a look at all of them."""
+    heads = SWEEP_OF_A_PARTITION.times(load.partitions / SWEPT_EVERY_S)
+    return SWEPT_WINDOW.times(puts).plus(heads) if puts else Act()
+
+
+def _producers(load: Load) -> int:
+    return load.producers if load.idempotent else 0
+
+
+def _gap_s(load: Load) -> float:
+    """Between two appends of one producer to one partition."""
+    batches = load.batches(load.linger_ms / 1000)
+    return load.producers * load.partitions / batches if batches else 0.0
+
+
+def _returns(load: Load) -> Act:
+    batches = load.batches(load.linger_ms / 1000)
+    return RETURN.times(batches * returning(_producers(load), _gap_s(load)))
+
+
+def _consume(load: Load, count: int, made: Written, prices: Prices) -> Act:
+    """A fetch looks at once; and if there is nothing it waits, until it is woken or its time is
+    over, and looks again."""
     if not load.reading:
         return Act()
-    each = made * load.groups / load.reading
-    more = load.partitions_each - 1
-    waves = shared(each, stores.took_s(Processes.READ.plus(Act(gets=1)), prices))
-    read = Processes.READ.plus(Processes.PARTITION_READ.times(more))
-    queries = max(0.0, min(load.partitions_each, each / waves) - 1) if waves else 0.0
-    read = read._replace(reads=read.reads + queries)
-    # Whoever wrote an object has it; each other process gets it once for all of its readers.
-    gets = made * min(load.groups, count) * (count - 1) / count
-    watched = Processes.WATCH.times(load.partitions * count / WATCHED_FOR_S)
-    return read.times(waves * load.reading).plus(Act(gets=gets)).plus(watched)
+    each = made.commits * load.groups / load.reading
+    look_s = stores.took_s(Processes.LOOK, prices)
+    found = each * look_s / (1 + each * look_s)
+    wait_s = (1 - exp(-each * FETCH_S)) / each if each else FETCH_S
+    fetches = 1 / (look_s + (1 - found) * (wait_s + look_s))
+    looks = Processes.LOOK.times(load.partitions_each * (2 - found))
+    act = looks.plus(LOOK_UP.times(found)).times(fetches * load.reading)
+    if load.load_balancer:
+        # Whoever wrote an object has it; each other process gets it once for all of its readers.
+        others = min(load.groups, count) * (count - 1) / count
+        act = act.plus(Act(gets=made.commits * made.objects * others))
+    watching = count if load.load_balancer else 1
+    return act.plus(Processes.WATCH.times(load.partitions * watching / WATCHED_FOR_S))
 
 
 def _stay(load: Load, count: int) -> Act:
     beats = Processes.BEAT.times(load.consumers / HEARTBEAT_S)
     commits = Processes.COMMIT.times(load.consumers / COMMIT_S)
-    topics = Act(reads=count / TOPIC_FOR_S if load.messages_per_second else 0.0)
+    in_use = load.messages_per_second or load.reading
+    topics = Act(reads=count / TOPIC_FOR_S if in_use else 0.0)
     announced = Processes.ANNOUNCE.times(count / ANNOUNCED_EVERY_S)
     return beats.plus(commits).plus(topics).plus(announced)
 
@@ -97,8 +219,10 @@ def between_zones(gb: float, prices: Prices) -> Line:
     return Line("traffic between zones", f"{crossing:,.1f} GB", cost)
 
 
-def _load_balancer(load: Load, prices: Prices) -> Line:
+def _load_balancer(load: Load, prices: Prices) -> list[Line]:
+    if not load.load_balancer:
+        return []
     gb_an_hour = load.bytes_per_second * (1 + load.readers) * SECONDS / HOURS / GB
     hours = prices.cost("load_balancer", "per_hour", HOURS)
     units = prices.cost("load_balancer", "per_capacity_unit_hour", gb_an_hour * HOURS)
-    return Line("load balancer", f"{gb_an_hour:,.1f} GB an hour", hours + units)
+    return [Line("load balancer", f"{gb_an_hour:,.1f} GB an hour", hours + units)]

@@ -1,0 +1,156 @@
+"""How many units a write of a partition's head or index is: DynamoDB bills the whole item.
+
+A head has its idempotent producers, its watchers and a tail: appends that are not in the index yet,
+the small ones with their bytes. An update is billed by what the head was before or is after,
+whichever is larger. The sizes are those that `tests/bundle/test_sizes.py` finds in real items.
+"""
+
+from collections.abc import Sequence
+from math import ceil, exp
+from typing import NamedTuple
+
+from samsa.ports.bounds import (
+    FEW_PRODUCERS,
+    IDLE_PRODUCER_MS,
+    MOST_PRODUCERS,
+    OTHERS_BYTES,
+    OTHERS_ENTRIES,
+    SETTLE_OTHERS_MS,
+)
+
+from .acts import Act
+from .load import Append
+
+HEAD_BYTES = 190
+PRODUCER_BYTES = 120
+WATCHER_BYTES = 50
+ENTRY_BYTES = 60
+"""Of an append in a head, without its records."""
+EXTENT_BYTES = 240
+"""Of an append in the index, the same."""
+ITEM_BYTES = 100
+"""That DynamoDB adds to each item, where it is stored."""
+SEGMENT_ENTRY_BYTES = 4_500
+"""Of a large segment in the index, with all its marks and times."""
+GRAVE_KEY_BYTES = 62
+"""Of an object's name in the grave that it is swept from."""
+GRAVE_WRITES = 4
+"""Of a grave: put in a transaction, found, and removed."""
+FILLED, OFTEN = 0.75, 0.85
+"""Of the room for what others leave in a head, on average; and how often a head is crowded that
+they would fill."""
+OLD_S = SETTLE_OTHERS_MS / 1000
+KB = 1024
+READ = 4 * KB
+
+
+class Crowd(NamedTuple):
+    """Who shares a head."""
+
+    producers: float
+    watchers: float
+    writers: float = 1
+    """Processes or functions that commit to it, in turn."""
+    kept: float = 1
+    """Entries that each of them has in the tail at a commit: the new one, which takes out the one
+    before; and in functions that one too, which is put into the index meanwhile."""
+    gap_s: float = 0
+    """Between two commits, of anyone."""
+
+    @property
+    def left(self) -> float:
+        """Entries that other writers have left in the tail, if nobody minds: until each of them
+        commits again, or until they are old enough to be settled by anyone."""
+        theirs = max(0.0, self.writers - 1) * self.kept
+        return min(theirs, OLD_S / self.gap_s + 1) if self.gap_s else theirs
+
+    @property
+    def stale(self) -> float:
+        """The share of entries that become so old before their writer commits again."""
+        back_s = self.writers * self.gap_s if self.writers > 1 else 0.0
+        return exp(-OLD_S / back_s) if back_s else 0.0
+
+
+class Units(NamedTuple):
+    """Of DynamoDB, on average."""
+
+    head_read: float
+    head_write: float
+    index_write: float
+    index_read: float
+    """For each entry of many."""
+    grave_write: float
+    index_bytes: float
+    """Of an entry."""
+    again: float
+    """Entries that are put into the index though they are there, for each commit: nobody knows what
+    another writer has settled."""
+    crowded: float
+    """The share of commits that find much of others in the head: what they have settled they take
+    out by another update, at once."""
+    small_put: float
+    """The share that could be kept in the head, and is put because that is crowded."""
+
+    def reads(self, act: Act) -> float:
+        return act.reads + act.head_reads * self.head_read
+
+    def writes(self, act: Act) -> float:
+        heads = act.head_writes * self.head_write
+        return act.writes + heads + act.index_writes * self.index_write
+
+
+def units(appends: Sequence[Append], crowd: Crowd) -> Units:
+    """`appends`: what is appended, each with the share that it has of all."""
+    rest = HEAD_BYTES + crowd.producers * PRODUCER_BYTES + crowd.watchers * WATCHER_BYTES
+    if not appends:
+        return Units(
+            1.0, ceil(rest / KB), 1.0, EXTENT_BYTES / READ, 0.0, EXTENT_BYTES, 0.0, 0.0, 0.0
+        )
+    found = [_units(each, rest, crowd) for each in appends]
+    shares = [each.share for each in appends]
+    return Units(
+        *(
+            sum(share * one for share, one in zip(shares, column, strict=True))
+            for column in zip(*found, strict=True)
+        )
+    )
+
+
+def _units(append: Append, rest: float, crowd: Crowd) -> Units:
+    """What several writers cost is as measured: `test_functions_that_commit_in_turn…`."""
+    inline = append.size if append.inline else 0.0
+    in_head = ENTRY_BYTES + inline
+    room = FILLED * min(OTHERS_ENTRIES, OTHERS_BYTES / in_head)
+    crowded = OFTEN * max(0.0, 1 - room / crowd.left) if crowd.left else 0.0
+    own = crowd.kept - (crowd.kept - 1) * crowded
+    head = rest + (own + min(crowd.left, room)) * in_head
+    kept, put = EXTENT_BYTES + inline, EXTENT_BYTES
+    is_put = crowded if inline else 1.0
+    return Units(
+        head_read=ceil(head / READ),
+        head_write=ceil(head / KB),
+        index_write=is_put * ceil(put / KB) + (1 - is_put) * ceil(kept / KB),
+        index_read=(is_put * put + (1 - is_put) * kept) / READ,
+        grave_write=is_put * GRAVE_WRITES * GRAVE_KEY_BYTES / KB,
+        index_bytes=is_put * put + (1 - is_put) * kept,
+        again=crowd.stale,
+        crowded=crowded,
+        small_put=crowded if inline else 0.0,
+    )
+
+
+def producers_in_head(producers: float, gap_s: float) -> float:
+    """Of those that come to a partition, each so long after it came last."""
+    if producers <= FEW_PRODUCERS:
+        return producers
+    lately = producers * (1 - _is_away(gap_s))
+    return min(MOST_PRODUCERS, max(FEW_PRODUCERS, lately))
+
+
+def returning(producers: float, gap_s: float) -> float:
+    """The share of a producer's appends before which it had left the head."""
+    return _is_away(gap_s) if producers > FEW_PRODUCERS else 0.0
+
+
+def _is_away(gap_s: float) -> float:
+    return exp(-IDLE_PRODUCER_MS / 1000 / gap_s) if gap_s else 0.0
