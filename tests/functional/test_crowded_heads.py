@@ -5,12 +5,18 @@ from collections import Counter
 from typing import Any
 
 from functional.given import a_partition
-from functional.journals import SetClock, a_journal, extents_of, put, words
+from functional.journals import SetClock, a_claim, a_journal, extents_of, put, words
 
 from samsa.aws.journal import HeadJournal
 from samsa.local.memory import MemoryObjects
 from samsa.ports import Partition
-from samsa.ports.bounds import LONG_TAIL_BYTES, OTHERS_BYTES, SETTLE_OTHERS_MS
+from samsa.ports.bounds import (
+    FEW_PRODUCERS,
+    IDLE_PRODUCER_MS,
+    LONG_TAIL_BYTES,
+    OTHERS_BYTES,
+    SETTLE_OTHERS_MS,
+)
 
 DATA = b"d" * 1_000
 CROWD = 12
@@ -67,7 +73,7 @@ async def test_small_appends_to_a_crowded_head_are_objects(dynamodb: Any):
 async def test_what_a_process_left_that_is_gone_is_settled_by_another(dynamodb: Any):
     partition, clock = await a_partition(dynamodb), SetClock()
     gone, other = a_journal(dynamodb, clock=clock), a_journal(dynamodb, clock=clock)
-    gone._tidier.look_after = lambda *_: None  # type: ignore[method-assign]
+    gone._tidier.begin_settling = lambda *_: None  # type: ignore[method-assign]
     await put(gone, partition, DATA)
     await put(other, partition, DATA)
     await other.drain()
@@ -85,7 +91,7 @@ async def test_a_tail_that_is_too_long_is_settled_before_the_next_commit(dynamod
     for journal in journals:
         await journal.next_offset(partition)
     for journal in journals:
-        journal._tidier.look_after = lambda *_: None  # type: ignore[method-assign]
+        journal._tidier.begin_settling = lambda *_: None  # type: ignore[method-assign]
         await put(journal, partition, DATA)
     for entry in (await dynamodb.head(partition)).tail[:-1]:
         await dynamodb.index(partition, entry)
@@ -120,3 +126,15 @@ async def test_a_function_settles_beside_its_next_commit_and_waits_for_none(dyna
     await journal.drain()
     assert [entry.base for entry in (await dynamodb.head(partition)).tail] == [1, 2]
     assert len(await extents_of(dynamodb, partition)) == 3
+
+
+async def test_a_function_does_not_evict_the_producer_that_it_serves(dynamodb: Any):
+    partition, clock = await a_partition(dynamodb), SetClock()
+    journal = HeadJournal(dynamodb, MemoryObjects(), words(), clock, settles_beside=True)
+    for producer_id in range(FEW_PRODUCERS + 1):
+        await put(journal, partition, DATA, [a_claim(producer_id)])
+    await journal.drain()
+    clock.now += 2 * IDLE_PRODUCER_MS
+    await put(journal, partition, DATA, [a_claim(0, after=1)])
+    await journal.drain()
+    assert 0 in (await dynamodb.head_state(partition)).producers

@@ -10,6 +10,7 @@ from functional.given import a_topic
 from functional.journals import SetClock
 
 from samsa.local.memory import MemoryObjects
+from samsa.log import windows
 from samsa.log.merge import Budget
 from samsa.log.stores import Limits
 from samsa.ports import Partition, Topic
@@ -145,3 +146,18 @@ async def test_windows_are_swept_by_one_process_an_hour(given: Given):
         other = Process(process.ledger, process.objects, process.clock)
         await other.log.janitor.sweep_windows()
         assert process.objects.calls["list"] == lists + 1, process_number
+
+
+async def test_all_old_windows_are_swept_however_many_there_are(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(windows, "AT_ONCE", 2)
+    process = given.process
+    for _ in range(5):
+        await process.append(given.one, given.two)
+        process.clock.now += 1
+    assert len(await process.windows()) == 5
+    given.later()
+    for partition in (given.one, given.two):
+        await process.leave(partition)
+    assert await process.log.janitor.windows.sweep() == 5

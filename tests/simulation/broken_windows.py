@@ -32,7 +32,8 @@ def wide(setting: Setting) -> Setting:
 def sweep_uncounted(log: Log) -> None:
     async def sweep(_: Any) -> int:
         windows = log.janitor.windows
-        dead = await windows._unnamed(await windows._directories(await windows._old()))
+        old = [key async for key in windows._old()]
+        dead = await windows._unnamed(await windows._directories(old))
         await log.sweeper.delete(list(dead))
         return len(dead)
 

@@ -89,7 +89,7 @@ class HeadJournal:
             await self._tidier.make_room(partition, known)
             await self._raise_if_full(partition, known, extent, claims)
             if self._settles_beside:
-                self._tidier.look_after(partition, known)
+                self._tidier.begin_settling(partition, known)
             result = await Commit(
                 self._tools, known, Append(partition, extent, parts, claims)
             ).run()
@@ -97,7 +97,8 @@ class HeadJournal:
             self._known.forget(partition)
             raise
         if not self._settles_beside:
-            self._tidier.look_after(partition, known)
+            self._tidier.begin_settling(partition, known)
+        self._tidier.begin_evicting(partition, known)
         return result
 
     async def _head(self, partition: Partition) -> KnownHead:

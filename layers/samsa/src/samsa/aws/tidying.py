@@ -37,12 +37,14 @@ class Tidier:
         self._settling: dict[Partition, asyncio.Task[None]] = {}
         self._evicting: dict[Partition, asyncio.Task[None]] = {}
 
-    def look_after(self, partition: Partition, known: KnownHead) -> None:
-        """After a commit."""
+    def begin_settling(self, partition: Partition, known: KnownHead) -> None:
         if partition not in self._settling:
             ripe = [entry for entry in known.unsettled() if self._is_ripe(known, entry)]
             if ripe:
                 self._start(self._settling, partition, self._settle(partition, known, ripe))
+
+    def begin_evicting(self, partition: Partition, known: KnownHead) -> None:
+        """After a commit: whoever made it does not rest."""
         if partition not in self._evicting and (crowd := self._crowd(known.state)):
             self._start(self._evicting, partition, self._evict(partition, known, crowd))
 

@@ -6,7 +6,7 @@ looked for again. What nobody names then nobody ever will.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 
 from samsa.ports import Missing, Partition, UnknownPartition, has_passed
 from samsa.ports.windows import WINDOWS, Row, directory_size, put_at, read_directory
@@ -14,9 +14,10 @@ from samsa.ports.windows import WINDOWS, Row, directory_size, put_at, read_direc
 from .stores import Stores
 from .sweep import Sweeper
 
-MOST = 20_000
-"""Windows that one round looks at, the oldest first."""
-AT_ONCE = 32
+AT_ONCE = 5_000
+"""Windows whose partitions are asked together."""
+GETS = 32
+"""Directories that are read at the same time."""
 Directories = dict[str, list[Row]]
 
 
@@ -26,8 +27,17 @@ class WindowSweeper:
         self._sweeper = sweeper
 
     async def sweep(self) -> int:
-        """Once over the oldest; how many are gone."""
-        dead = await self._unnamed(await self._directories(await self._old()))
+        """Once over those that are old; how many are gone."""
+        gone, some = 0, list[str]()
+        async for key in self._old():
+            some.append(key)
+            if len(some) == AT_ONCE:
+                gone += await self._sweep(some)
+                some = []
+        return gone + await self._sweep(some)
+
+    async def _sweep(self, keys: Sequence[str]) -> int:
+        dead = await self._unnamed(await self._directories(keys))
         for partition in _partitions(dead.values()):
             try:
                 await self._stores.journal.count_sweep(partition)
@@ -37,20 +47,19 @@ class WindowSweeper:
         await self._sweeper.delete(list(dead))
         return len(dead)
 
-    async def _old(self) -> list[str]:
-        """Those that are not about to be committed: a sweep would make them be put again."""
+    async def _old(self) -> AsyncIterator[str]:
+        """Without those that may be about to be committed: a sweep would make them be put again.
+        Names begin with the time."""
         now, after = self._stores.clock.now_ms(), self._stores.limits.leave_window_ms
-        found: list[str] = []
         async for key in self._stores.objects.list(WINDOWS):
-            if not has_passed(now, put_at(key), after) or len(found) == MOST:
-                break
-            found.append(key)
-        return found
+            if not has_passed(now, put_at(key), after):
+                return
+            yield key
 
     async def _directories(self, keys: Sequence[str]) -> Directories:
         found: Directories = {}
-        for start in range(0, len(keys), AT_ONCE):
-            some = keys[start : start + AT_ONCE]
+        for start in range(0, len(keys), GETS):
+            some = keys[start : start + GETS]
             for key, rows in zip(some, await asyncio.gather(*map(self._rows, some)), strict=True):
                 if rows:
                     found[key] = rows
