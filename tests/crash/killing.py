@@ -164,6 +164,7 @@ class Scene:
                 "records": stored,
                 "acknowledged": told,
                 "stored without an answer": stored - told,
+                "told to try again": sum(w.told_to_try_again for w in self.writers),
                 "orphaned objects": orphans,
             }
         )

@@ -24,6 +24,7 @@ TOPICS = ("letters", "parcels")
 PADDING = (0, 0, 100, 700, 6_000)
 """Of values: the last are more than the ledger takes, and are put to S3."""
 MOST_IN_FLIGHT = 4
+RETRIABLE = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.KAFKA_STORAGE_ERROR}
 FINISH_S = 60
 
 
@@ -55,6 +56,7 @@ class Writer:
         """Plain values."""
         self.ordered: dict[tuple[str, int], list[bytes]] = defaultdict(list)
         """Values of idempotent producers, by topic and producer id."""
+        self.told_to_try_again = 0
         self._name = name
         self._random = random.Random(seed)
         self._producers = [(TOPICS[n % 2], one) for n, one in enumerate(producer_ids)]
@@ -104,9 +106,14 @@ class Writer:
     def _send(self, peer: Peer, append: Append) -> None:
         peer.send(ApiKey.PRODUCE, PRODUCE, produce_row(append.topic, append.data))
 
-    def _note_answer(self, peer: Peer, append: Append) -> int:
+    def _note_answer(self, peer: Peer, append: Append) -> int | None:
+        """None: it may be stored or not, and is to be sent again."""
         (answer,) = peer.answer().responses[0].partition_responses
-        assert answer.error_code == ErrorCode.NONE, (ErrorCode(answer.error_code).name, append)
+        code = ErrorCode(answer.error_code)
+        if code in RETRIABLE:
+            self.told_to_try_again += 1
+            return None
+        assert code is ErrorCode.NONE, (code.name, append)
         found = self.acknowledged[append.topic]
         for offset, value in enumerate(append.values, answer.base_offset):
             assert found.setdefault(offset, value) == value, f"{offset} was given away twice"
@@ -139,17 +146,18 @@ class AmongKills(Writer):
     def _write(self, peer: Peer, is_other: bool) -> None:
         """To the other only what is sent again."""
         while self._pending or not (is_other or self._is_over.is_set()):
-            group, self._pending = self._pending, []
+            group, refused = self._pending, []
             if not is_other:
                 group += [self._new() for _ in range(self._random.randint(1, MOST_IN_FLIGHT))]
             try:
                 for append in group:
                     self._send(peer, append)
                 while group:
-                    self._note_answer(peer, group[0])
+                    if self._note_answer(peer, group[0]) is None:
+                        refused.append(group[0])
                     del group[0]
             finally:
-                self._pending = [append for append in group if append.is_idempotent]
+                self._pending = [one for one in (*refused, *group) if one.is_idempotent]
 
 
 class Beside(Writer):
@@ -165,9 +173,16 @@ class Beside(Writer):
     def _run(self) -> None:
         with Peer(self._address) as peer:
             while not self._is_over.wait(self._random.uniform(0, 2 * self._pace_s)):
-                append = self._new()
-                self._send(peer, append)
-                self._can_be_read(peer, append, self._note_answer(peer, append))
+                self._append(peer, self._new())
+
+    def _append(self, peer: Peer, append: Append) -> None:
+        while True:
+            self._send(peer, append)
+            base = self._note_answer(peer, append)
+            if base is not None:
+                self._can_be_read(peer, append, base)
+            if base is not None or not append.is_idempotent:
+                return
 
     def _can_be_read(self, peer: Peer, append: Append, base: int) -> None:
         got = read(peer, append.topic, base)

@@ -47,10 +47,14 @@ class FaultyProxy:
         """Answers that nobody waited for any more: their requests were passed on late."""
         self.when_silent: Callable[[], None] = nothing
         """Called when a client begins to wait for an answer that will not come."""
+        self.holds_late = False
+        """While it is set, late requests are not passed on."""
         self.url = ""
-        self._silence_s = silence_s
+        self._serving: set[asyncio.Task[None] | None] = set()
+        """Once a client is gone, asyncio keeps no hold of who forwards its request late."""
+        self.silence_s = silence_s
         where = urlsplit(upstream)
-        self._upstream = (where.hostname, where.port)
+        self.upstream = (where.hostname, where.port)
 
     @property
     def faulty(self) -> float:
@@ -58,8 +62,9 @@ class FaultyProxy:
         return 1 - self.met[Fault.NONE] / max(1, self.met.total())
 
     async def serve(self, reader: StreamReader, writer: StreamWriter) -> None:
-        exchange = Exchange(reader, writer, self._upstream, self._silence_s)
-        exchange.late, exchange.when_silent = self.late, self.when_silent
+        exchange = Exchange(reader, writer, self)
+        task = asyncio.current_task()
+        self._serving.add(task)
         try:
             while not exchange.is_over:
                 request = await read_request(reader, writer)
@@ -70,25 +75,17 @@ class FaultyProxy:
             pass  # whoever goes away in the middle, the other end sees its own connection end
         finally:
             exchange.close()
+            self._serving.discard(task)
 
 
 class Exchange:
     """One client connection, and its own connection to the server behind."""
 
-    def __init__(
-        self,
-        reader: StreamReader,
-        writer: StreamWriter,
-        upstream: tuple[str | None, int | None],
-        silence_s: float,
-    ) -> None:
+    def __init__(self, reader: StreamReader, writer: StreamWriter, proxy: FaultyProxy) -> None:
         self.is_over = False
-        self.late: list[Message] = []
-        self.when_silent: Callable[[], None] = nothing
+        self._proxy = proxy
         self._reader = reader
         self._writer = writer
-        self._where = upstream
-        self._silence_s = silence_s
         self._upstream: tuple[StreamReader, StreamWriter] | None = None
 
     async def answer(self, request: Message, card: Card) -> None:
@@ -109,12 +106,16 @@ class Exchange:
             await self._stay_silent()
         if card.fault is Fault.LATE:
             await asyncio.sleep(card.delay_s)
-            self.late.append(await self._forward(request))
+            while self._proxy.holds_late:
+                await asyncio.sleep(0.01)
+            self._proxy.late.append(await self._forward(request))
         self._reset()
 
     async def _forward(self, request: Message) -> Message:
         if self._upstream is None or self._upstream[0].at_eof():
-            self._upstream = await asyncio.open_connection(*self._where, limit=LARGEST_HEAD)
+            self._upstream = await asyncio.open_connection(
+                *self._proxy.upstream, limit=LARGEST_HEAD
+            )
         reader, writer = self._upstream
         writer.write(request.data)
         answer = await read_answer(reader, request.method)
@@ -136,9 +137,9 @@ class Exchange:
 
     async def _stay_silent(self) -> None:
         """Until the client loses patience, or we do."""
-        self.when_silent()
+        self._proxy.when_silent()
         with suppress(TimeoutError, ConnectionResetError):
-            await asyncio.wait_for(self._reader.read(), self._silence_s)
+            await asyncio.wait_for(self._reader.read(), self._proxy.silence_s)
 
     def _reset(self) -> None:
         client: socket.socket = self._writer.get_extra_info("socket")

@@ -115,10 +115,6 @@ def go_on_where_a_round_to_another_end_left_off(log: Log) -> None:
     always(log.compactor.progress, "give_up", None)  # it may come too late
 
 
-def forget_what_producers_may_be_asked_about(log: Log) -> None:
-    always(log.compactor, "_asked_for", frozenset())
-
-
 BROKEN_COMPACTION = {
     "go on after a lost swap": (compacting(go_on_after_a_lost_swap, contested), 520),
     "call a round finished that is not": (
@@ -129,10 +125,6 @@ BROKEN_COMPACTION = {
     "go on where a round to another end left off": (
         compacting(go_on_where_a_round_to_another_end_left_off, contested),
         620,
-    ),
-    "forget what producers may be asked about": (
-        compacting(forget_what_producers_may_be_asked_about),
-        0,
     ),
 }
 """Each with the seed at which the search begins: it takes a while from the first."""
