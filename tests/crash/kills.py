@@ -40,7 +40,7 @@ class Kills(Weather):
         """The calls that processes died at."""
         self.seen: dict[str, int] = {}
         """All calls, by name."""
-        self.pid = 0
+        self.pid: int | None = None
         self._kill: Kill | None = None
         self._left = 0
         self._lock = threading.Lock()
@@ -64,6 +64,7 @@ class Kills(Weather):
             return Card(kill.moment.value, kill.late_s)
 
     def strike(self) -> None:
+        assert self.pid, "whose death?"
         os.kill(self.pid, signal.SIGKILL)
 
 

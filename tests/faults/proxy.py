@@ -106,7 +106,7 @@ class Exchange:
             await self._stay_silent()
         if card.fault is Fault.LATE:
             await asyncio.sleep(card.delay_s)
-            while self._proxy.holds_late:
+            while self._proxy.holds_late:  # noqa: ASYNC110  (set by another thread)
                 await asyncio.sleep(0.01)
             self._proxy.late.append(await self._forward(request))
         self._reset()

@@ -53,6 +53,9 @@ class Site:
         """Until `refused`."""
         self._proxy.weather.next_is_late = self._proxy.holds_late = True
 
+    async def is_on_its_way(self) -> None:
+        await asyncio.to_thread(eventually, lambda: not self._proxy.weather.next_is_late)
+
     async def put(self, data: bytes, *claims: Claim) -> int:
         base = (await put(self.journal, self.partition, data, claims)).base
         assert base is not None
@@ -122,7 +125,7 @@ async def test_a_commit_that_is_late_after_others_appended_is_not_stored_behind_
     other = a_journal(site.ledger)
     site.delay_the_next()
     appending = asyncio.create_task(site.put(SMALL))
-    await asyncio.sleep(0.1)
+    await site.is_on_its_way()
     assert (await put(other, site.partition, b"other")).base == 1
     assert await appending == 2
     assert await site.refused()

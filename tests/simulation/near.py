@@ -14,7 +14,7 @@ from samsa.local.packs import Place
 from samsa.ports import Buffer, Extent, Partition, Tail
 
 from .doors import Door
-from .packs import WatchedPacks
+from .packs import PackFolder
 from .truth import Truth
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ class NearDoor(Door):
 
 
 class SimSqliteJournal(SqliteJournal):
-    def __init__(self, ledger: Any, root: str, process: str, truth: Truth) -> None:
-        super().__init__(ledger, root, process)
-        self._packs = WatchedPacks(root, process, truth)
+    def __init__(self, ledger: Any, folder: PackFolder, process: str, truth: Truth) -> None:
+        super().__init__(ledger, folder.path, process)
+        self._packs = folder.packs(process, truth)
 
         self._crashed = False
 

@@ -4,7 +4,8 @@ import os
 import shutil
 import tempfile
 
-from samsa.local.packs import Packs
+from samsa.local.packs import Pack, Packs
+from samsa.ports import Partition
 
 from .truth import Truth
 
@@ -16,6 +17,11 @@ class PackFolder:
 
     def __init__(self) -> None:
         self._path = ""
+        self._packs: list[WatchedPacks] = []
+
+    def packs(self, process: str, truth: Truth) -> "WatchedPacks":
+        self._packs.append(WatchedPacks(self.path, process, truth))
+        return self._packs[-1]
 
     @property
     def path(self) -> str:
@@ -31,6 +37,8 @@ class PackFolder:
             return None
 
     def remove(self) -> None:
+        for packs in self._packs:
+            packs.crash()
         if self._path:
             shutil.rmtree(self._path)
 
@@ -39,6 +47,7 @@ class WatchedPacks(Packs):
     def __init__(self, root: str, process: str, truth: Truth) -> None:
         super().__init__(root, process)
         self._truth = truth
+        self._all: list[Pack] = []
 
     def delete(self, key: str) -> None:
         super().delete(key)
@@ -46,5 +55,10 @@ class WatchedPacks(Packs):
 
     def crash(self) -> None:
         """The kernel closes what a process had open, and so unlocks it."""
-        for pack in self._packs.values():
+        for pack in self._all:
             self._close(pack)
+
+    def _new(self, partition: Partition, base: int) -> Pack:
+        pack = super()._new(partition, base)
+        self._all.append(pack)
+        return pack

@@ -68,7 +68,7 @@ class Process:
             return HeadJournal(ledger, objects, world.nonce, self, has_window, beside)
         if world.setting.kind is Kind.OBJECTS:
             return ObjectJournal(ledger, objects, world.nonce)
-        return SimSqliteJournal(ledger, world.packs.path, self.name, world.truth)
+        return SimSqliteJournal(ledger, world.packs, self.name, world.truth)
 
     def now_ms(self) -> int:
         """Clocks differ: time may only decide when something is looked at."""
