@@ -7,9 +7,10 @@ import sys
 
 from samsa.ports import bounds
 
-bounds.FEW_PRODUCERS, bounds.MOST_PRODUCERS = 2, 4
+FEW, MOST = 2, 4
 
 if __name__ == "__main__":
+    bounds.FEW_PRODUCERS, bounds.MOST_PRODUCERS = FEW, MOST
     from samsa.cli.main import main  # not before: it imports who uses the bounds
 
     sys.exit(main())

@@ -16,8 +16,9 @@ SLEPT_S = (16.0, 19.0)
 """Longer than any other process waits for anything: what it does then, it does late."""
 SLEEPS = 0.1
 """Of all stops, where there is time for them."""
-STARTS = 5
-LOCKED = "database is locked"
+START_S = 40.0
+"""Longer than any stop, and a start that waits before it gives up."""
+LOCKED = ("database is locked", "another process is writing")
 
 
 class Nemesis:
@@ -42,7 +43,7 @@ class Nemesis:
     def finish(self) -> None:
         """The process runs again when this returns."""
         self.stop()
-        self._thread.join(60)
+        self._thread.join(START_S + 60)
         assert not self._thread.is_alive(), f"process {self._number} does not start again"
         if self._error is not None:
             raise AssertionError(f"process {self._number} did not start") from self._error
@@ -66,15 +67,18 @@ class Nemesis:
 
     def _start(self) -> None:
         """Beside a process that was stopped while it wrote to the SQLite file, a start gives up
-        after ten seconds and says why. It is tried again, as a supervisor does."""
-        for tries_left in reversed(range(STARTS)):
+        after ten seconds at most and says why. It is tried again, as a supervisor does."""
+        deadline = time.monotonic() + START_S
+        while True:
             try:
                 self._samsa.again()
                 return
             except RuntimeError:
-                if LOCKED not in self._samsa.said() or not tries_left:
+                said = self._samsa.said()
+                if not any(why in said for why in LOCKED) or time.monotonic() > deadline:
                     raise
                 self._note("start refused")
+                time.sleep(0.3)
 
     def _suspend(self) -> None:
         slept = self._sleeps and self._random.random() < SLEEPS
