@@ -59,6 +59,7 @@ class Site:
     async def put(self, data: bytes, *claims: Claim) -> int:
         base = (await put(self.journal, self.partition, data, claims)).base
         assert base is not None
+        await self.journal.drain()  # so that settling is not the next request
         return base
 
     async def refused(self) -> bool:
