@@ -18,7 +18,7 @@ from samsa.aws.dynamodb import DynamoLedger
 from samsa.local.memory import MemoryObjects
 from samsa.ports import Bound, Claim, Partition, Unavailable
 
-GIVES_UP_S = 1.5
+GIVES_UP_S = 3.0
 SMALL, LARGE = b"s" * 200, b"L" * 5_000
 pytestmark = pytest.mark.waits
 

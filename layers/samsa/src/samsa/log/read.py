@@ -63,6 +63,9 @@ class Reader:
         """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
         head, known = await self._at(partition, offset)
         ranges = await self._ranges(partition, offset, head, max_bytes, known)
+        if ranges and ranges[-1].end_offset > head.next_offset:
+            # Merged meanwhile with what came later: the end is told as it is now.
+            head, _ = await self._at(partition, offset)
         return Plan(head.log_start, head.next_offset, ranges)
 
     async def outline(self, partition: Partition, offset: int) -> Plan:
