@@ -6,10 +6,15 @@ RUN_STAMP := $(VENV)/.run
 DEV_STAMP := $(VENV)/.dev
 SAM := $(VENV)/sam/bin/sam
 BUILT := .aws-sam/build/template.yaml
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --require-hashes --requirement
+# What their tables of dependencies say is in the lock already.
+OURS := $(PIP) --no-deps --no-build-isolation
+RUNS := --editable layers/samsa --editable websocket_api --editable broker
+PROJECTS := $(wildcard layers/samsa/pyproject.toml */pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run prepare test soak fuzz histories check format bench bundle deploy clean
+.PHONY: help setup run prepare test soak fuzz histories check format docs bench lock dist bundle deploy clean
 
 help: ## List what there is to make
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,14 +23,16 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Samsa needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv $(VENV)
 
-$(RUN_STAMP): pyproject.toml | $(BIN)/python
+$(RUN_STAMP): requirements/run.txt $(PROJECTS) | $(BIN)/python
 	@echo "Installing Samsa into $(VENV) (once) ..."
-	@$(PIP) '.[aws,local-api]'
+	@$(LOCKED) requirements/run.txt
+	@$(OURS) $(RUNS)
 	@touch $@
 
-$(DEV_STAMP): pyproject.toml | $(BIN)/python
+$(DEV_STAMP): requirements/dev.txt requirements/run.txt $(PROJECTS) | $(BIN)/python
 	@echo "Installing Samsa and what its tests need into $(VENV) (once, some minutes: Spark is half a gigabyte) ..."
-	@$(PIP) '.[dev,bench]'
+	@$(LOCKED) requirements/dev.txt
+	@$(OURS) $(RUNS) --editable pipeline
 	@touch $@ $(RUN_STAMP)
 
 setup: $(RUN_STAMP) ## Make .venv with samsa in it
@@ -47,18 +54,34 @@ fuzz: $(DEV_STAMP) ## Mutated frames of every API (SECONDS=600 SEED=7; ARGS="--k
 histories: $(DEV_STAMP) ## Two processes under SIGKILL and SIGSTOP, judged (SECONDS=600 SEED=7)
 	$(BIN)/python tests/histories/play.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-check: $(DEV_STAMP) ## Format, lint, types, import contracts
+check: $(DEV_STAMP) ## Format, lint, stubs, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python -m samsa.wire.stubs --check
 	$(BIN)/mypy
+	$(BIN)/mypy --explicit-package-bases functions
 	$(BIN)/lint-imports
 
 format: $(DEV_STAMP) ## Format and mend what ruff can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+docs: $(DEV_STAMP) ## Build the pages as a site into build/site; dead links fail
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 bench: $(DEV_STAMP) ## Side by side with Apache Kafka
 	$(BIN)/python benchmarks/side_by_side.py $(ARGS)
+
+lock: $(BIN)/python ## Write requirements/*.txt anew (ARGS=--upgrade for newer versions)
+	@$(PYTHON) -m venv $(VENV)/uv
+	@$(VENV)/uv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+	@$(PYTHON) requirements/lock.py $(abspath $(VENV)/uv/bin/uv) $(ARGS)
+
+dist: $(RUN_STAMP) ## Build a wheel of each distribution into dist/
+	@rm -rf dist $(addsuffix build,$(dir $(PROJECTS)))  # setuptools would ship what is left there
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--wheel-dir dist ./layers/samsa ./websocket_api ./broker ./pipeline
+	@ls dist
 
 # In an environment of its own: its pins do not agree with those of the tests.
 $(SAM):

@@ -1,7 +1,6 @@
-"""Apache Kafka and the clients that drive both brokers: a writable copy with its jars.
+"""Apache Kafka, started by `benchmarks/anchors`, and the clients that drive both brokers.
 
-The folder is not part of this repository. It lies beside it (`../shared/anchors`) or where
-SAMSA_ANCHORS says, and is copied to a cache folder, where Maven puts the jars once.
+The folder is copied to a cache folder, where Maven puts the jars once.
 """
 
 import os
@@ -15,7 +14,8 @@ from .process import run_well
 from .progress import say
 
 REPOSITORY = Path(__file__).absolute().parents[2]
-JAVA_SOURCES = Path(__file__).absolute().parents[1] / "java"
+SOURCES = REPOSITORY / "benchmarks" / "anchors"
+JAVA_SOURCES = REPOSITORY / "benchmarks" / "java"
 MAVEN_S = 900
 COMPILE_S = 120
 
@@ -63,21 +63,14 @@ class Anchors:
 
 
 def prepare() -> Anchors:
-    source = Path(os.environ.get("SAMSA_ANCHORS") or REPOSITORY.parent / "shared" / "anchors")
-    _check(source)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    anchors = Anchors(home / "samsa-bench" / "anchors")
-    _copy(source, anchors.folder)
-    _fetch_jars(anchors)
-    return anchors
-
-
-def _check(source: Path) -> None:
-    if not (source / "run_kafka.sh").is_file():
-        raise NoAnchors("no Apache Kafka to compare with: SAMSA_ANCHORS names no such folder")
     missing = [tool for tool in ("java", "javac", "mvn") if not shutil.which(tool)]
     if missing:
         raise NoAnchors(f"Apache Kafka needs {', '.join(missing)} on the PATH")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    anchors = Anchors(home / "samsa-bench" / "anchors")
+    _copy(SOURCES, anchors.folder)
+    _fetch_jars(anchors)
+    return anchors
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -17,8 +17,8 @@ from samsa.log.stores import Stores
 from samsa.ports import CommitResult, Extent, Partition, Topic
 from samsa.ports.heads import object_key
 from samsa.records.batch import read_header
-from samsa.server.urls import open_journal
-from samsa.system import SystemClock
+from samsa.runtime.store_urls import open_journal
+from samsa.runtime.system import SystemClock
 
 from .frames import KB, LARGE, MB, NAMES, SMALL, batch
 from .timing import Case

@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from samsa.handlers.broker import Broker, Held, Later
-from samsa.handlers.dispatch import answer, encode
+from samsa.broker.broker import Broker, Held, Later
+from samsa.dispatch import answer, encode
 from samsa.log.stores import Stores
 from samsa.ports import Partition
 from samsa.wire.frame import read_request

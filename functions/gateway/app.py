@@ -3,10 +3,10 @@
 import os
 from typing import Any
 
-from samsa.gateway import Gateway, Settings
-from samsa.system import SystemClock, fresh_words
+from samsa.runtime.system import SystemClock, fresh_words
+from samsa_websocket.gateway import Gateway, GatewaySettings
 
-GATEWAY = Gateway(Settings.of(os.environ), SystemClock(), fresh_words())
+GATEWAY = Gateway(GatewaySettings.of(os.environ), SystemClock(), fresh_words())
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The HTTP API: `samsa.http_api`, to which Mangum hands API Gateway's events.
 
-IAM has let the caller in. The broker is put together as the gateway function's is: a record that is
-written here wakes the consumers that are parked there.
+IAM has authorised the caller. The broker is assembled like that of the gateway function: a record
+that is written here wakes the consumers that are parked there.
 """
 
 import asyncio
@@ -10,22 +10,23 @@ from typing import Any
 
 from mangum import Mangum
 
-from samsa.aws.connections import ConnectionsApi
-from samsa.gateway.assembly import Assembly
-from samsa.gateway.settings import Settings
 from samsa.http_api.app import application
-from samsa.http_api.asking import Kafka
-from samsa.system import SystemClock, fresh_words
+from samsa.http_api.kafka_client import Kafka
+from samsa.runtime.system import SystemClock, fresh_words
+from samsa_websocket.gateway.assembly import Assembly
+from samsa_websocket.gateway.settings import GatewaySettings
+from samsa_websocket.pushes.connections import ConnectionsApi
 
 TIDYING_S = 1.0
-"""For what nobody waits for; what is left is found by whoever comes next, or by the janitor."""
+"""For background work. What is not done by then is done by the next process, or by the janitor."""
 
-# Mangum takes the thread's loop. The stores' connections belong to it, and live as long as we do.
+# Mangum uses the thread's event loop. The stores' connections belong to it and live as long as the
+# process.
 LOOP = asyncio.new_event_loop()
 asyncio.set_event_loop(LOOP)
 
 
-SETTINGS = Settings.of(os.environ)
+SETTINGS = GatewaySettings.of(os.environ)
 PARTS = Assembly(SETTINGS, SystemClock(), fresh_words())
 CONNECTIONS = ConnectionsApi(SETTINGS.connections) if SETTINGS.connections else None
 if SETTINGS.ledger.endpoint is not None:
@@ -43,7 +44,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 async def finish() -> None:
-    """Nothing of an event is left running: the process may be frozen when it is answered."""
+    """Leave no work of an event running: the process may be frozen after the answer."""
     if PARTS.wakeups.pending and CONNECTIONS is not None:
         await PARTS.wakeups.flush(CONNECTIONS)
     try:

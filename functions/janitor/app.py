@@ -1,13 +1,13 @@
-"""The janitor: on a schedule, it settles what lies in heads, merges, and removes what is old.
+"""The janitor: on a schedule, it settles entries of heads, merges, and removes what is old.
 
-A round looks at one partition after the other: retention moves the log's start, what is past its
-grace time is deleted, heads are settled, small objects become segments, compacted topics are
-compacted; then doomed topics are buried and expired offsets forgotten. While there is more to do
-another round follows, as long as there is time. Any step may be the last: the next round finds what
-is left. One that runs out of time ends, and the next begins with the partition that this one did
-not come to: the ledger remembers which, and since when objects are old.
+A round visits one partition after the other: retention moves the log's start, what is past its
+grace is deleted, heads are settled, small objects become segments, compacted topics are compacted.
+Then doomed topics are buried and expired offsets are removed. While there is more to do and time is
+left, another round follows. A round may stop after any step: the next one finds what is left. If a
+round runs out of time, the next begins with the first partition that it did not reach: the ledger
+remembers which, and since when objects are old.
 
-A step that fails does not stop the others. Once they are done the invocation fails, so that it is
+A step that fails does not stop the others. When they are done the invocation fails, so that it is
 counted among the function's errors; the log has a line for each step.
 """
 
@@ -17,20 +17,20 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from samsa.handlers.broker import Broker, Rules
-from samsa.handlers.configs import retention_hours
+from samsa.broker.broker import Broker, Rules
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.merge import Budget
 from samsa.log.stores import Stores
-from samsa.server.upkeep import round_budget, tend
-from samsa.server.urls import open_groups, open_journal, open_ledger, open_objects
-from samsa.system import SystemClock, fresh_words
+from samsa.runtime.store_urls import open_groups, open_journal, open_ledger, open_objects
+from samsa.runtime.system import SystemClock, fresh_words
+from samsa.runtime.upkeep import round_budget, tend
+from samsa.topics.configs import retention_hours
 
 logging.getLogger().setLevel(logging.INFO)
 LOOP = asyncio.new_event_loop()
 ENOUGH_MS = 60_000
 LAST_MS = 15_000
-"""What is left of an invocation when a step that hangs is cancelled."""
+"""How much time of an invocation is left when a step that hangs is cancelled."""
 
 
 class UpkeepFailed(Exception):
@@ -43,7 +43,7 @@ async def open_broker() -> Broker:
     objects = open_objects(os.environ["SAMSA_OBJECTS"], fsync=False, cache_bytes=0)
     words = fresh_words()
     journal = open_journal(ledger, objects, words, fsync=False)
-    # Nobody waits on this process; who waits elsewhere looks again by itself.
+    # No request waits in this process; requests that wait elsewhere look again by themselves.
     stores = Stores(ledger, objects, journal, SystemClock(), LocalWakeups(), words)
     rules = Rules(log_retention_hours=retention_hours(os.environ))
     return Broker(stores, "", rules, groups=open_groups(url, ledger, fsync=False))
@@ -68,12 +68,12 @@ def _budget(context: Any) -> Budget:
 
 
 def _left_ms(context: Any) -> int:
-    """What is left for something that is begun now."""
+    """The time that is left for work that begins now."""
     return int(context.get_remaining_time_in_millis()) - ENOUGH_MS
 
 
 def _out_of_time(context: Any) -> bool:
-    """Whether what is begun now may not be finished: a segment takes seconds to be copied."""
+    """Whether work that begins now might not finish: copying a segment takes seconds."""
     return context is not None and _left_ms(context) < 0
 
 

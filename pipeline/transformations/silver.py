@@ -1,8 +1,8 @@
 """Silver: every record is a position that can be trusted, or a dead letter that says why not.
 
-Values are JSON, or Avro that names its schema (see `samsa.demo.position`); those without any are
-trucks that left, and concern gold only. Dead letters go to a topic of their own, as they came, with
-the reason and where they are from in their headers: whoever mends them can write them back.
+Values are JSON, or Avro that names its schema (see `samsa_broker.demo.position`); those without any
+are trucks that left, and concern gold only. Dead letters go to a topic of their own, as they came,
+with the reason and where they are from in their headers, so that they can be mended.
 """
 
 import pyarrow as pa
@@ -41,7 +41,7 @@ def from_single_objects(values: pa.Array) -> pa.Array:
     import pyarrow as pa
     from fastavro import parse_schema, schemaless_reader
 
-    from samsa.demo.position import HEAD, SCHEMA
+    from samsa_broker.demo.position import HEAD, SCHEMA
 
     schema = parse_schema(SCHEMA)
     kinds = {"string": pa.string(), "double": pa.float64()}

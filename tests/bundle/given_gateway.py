@@ -14,7 +14,10 @@ from urllib.parse import unquote
 
 from support.serving import serving
 
-from samsa.envelope import (
+from samsa.records.batch import shift_offsets
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.frame import read_response, request_frame
+from samsa_websocket.envelope import (
     Gather,
     Message,
     Parked,
@@ -27,10 +30,7 @@ from samsa.envelope import (
     decode,
     encode,
 )
-from samsa.gateway import Gateway, Settings
-from samsa.records.batch import shift_offsets
-from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.frame import read_response, request_frame
+from samsa_websocket.gateway import Gateway, GatewaySettings
 
 EVENTS = Path(__file__).parent.parent / "events"
 SIZE = 4
@@ -98,7 +98,7 @@ class Cluster:
         word = next(words)
         fresh = count()
         return Gateway(
-            Settings.of(self.environment), self.clock, lambda: f"w{word}x{next(fresh):x}"
+            GatewaySettings.of(self.environment), self.clock, lambda: f"w{word}x{next(fresh):x}"
         )
 
     def client(self, gateway: Gateway | None = None, principal: str | None = None) -> "Client":
@@ -138,11 +138,18 @@ class Client:
         return decode(answer["body"])
 
     def send(
-        self, key: ApiKey, version: int, row: Any, again: bool = False, waited: int = 0
+        self,
+        key: ApiKey,
+        version: int,
+        row: Any,
+        again: bool = False,
+        waited: int = 0,
+        lingers: bool = False,
     ) -> Message:
         """The same request once more, or the next one."""
         self.seq += not again
-        return self.say(Request(self.seq, frame_of(key, version, row), waited))
+        frame = frame_of(key, version, row)
+        return self.say(Request(self.seq, frame, waited, lingers=lingers))
 
     def ask(self, key: ApiKey, version: int, row: Any, **more: Any) -> Any:
         """The row that answers it."""

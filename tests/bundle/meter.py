@@ -11,10 +11,10 @@ from bundle.given_gateway import Cluster
 
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.table import Table
-from samsa.cost.acts import Act
-from samsa.envelope import Gather, Range, Ticket, decode
-from samsa.gateway import Gateway
 from samsa.ports import Objects
+from samsa_broker.cost.acts import Act
+from samsa_websocket.envelope import Gather, Range, Ticket, decode
+from samsa_websocket.gateway import Gateway
 
 READING = ("GetItem", "Query")
 WRITING = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")

@@ -5,10 +5,10 @@ from typing import Any
 from bundle.given_gateway import Client
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row, records_in
 
-from samsa.envelope import Message
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import create_topics, metadata
+from samsa_websocket.envelope import Message
 
 TOPIC = "letters"
 

@@ -1,7 +1,7 @@
 """The table that `samsa cost` counts with, held against what the code really asks of AWS.
 
-If one of these fails, the code has become dearer or cheaper: `samsa.cost.acts` is to say so, and
-with it the README's table.
+If one of these fails, the code has become dearer or cheaper: `samsa_broker.cost.acts` is to say so,
+and with it the tables of docs/cost.md.
 """
 
 import asyncio
@@ -17,21 +17,21 @@ from bundle.talk import TOPIC, create, look, offset_in, read, values_in, write
 from bundle.test_gateway_parking import GROUP, Member, until_answered
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
 
-from samsa.aws.pushing import MOST_NEWS
-from samsa.cost import acts, stores
-from samsa.cost.acts import LOOK_UP, LOOKS, OBJECT, RETURN, SETTLED, Act, Functions
-from samsa.cost.load import Append
-from samsa.cost.of_functions import MOST_PUTS_OF_A_CALL
-from samsa.cost.sizes import Crowd, units
-from samsa.cost.stores import Written
-from samsa.envelope import MOST_TOGETHER, Gather, Parked, Reply, Request, Wake, joined
-from samsa.ports.bounds import FEW_PRODUCERS, IDLE_PRODUCER_MS, INLINE_BYTES
+from samsa.ports.bounds import FEW_PRODUCERS, FRUGAL_INLINE_BYTES, IDLE_PRODUCER_MS, INLINE_BYTES
 from samsa.ports.heads import MOST_REMOVED
-from samsa.server.upkeep import tend
-from samsa.shim.kept import Kept, KeptAnswers
-from samsa.shim.news import answer_with
+from samsa.runtime.upkeep import tend
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import offset_commit, produce
+from samsa_broker.cost import acts, stores
+from samsa_broker.cost.acts import LOOK_UP, LOOKS, OBJECT, RETURN, SETTLED, Act, Functions
+from samsa_broker.cost.load import Append
+from samsa_broker.cost.of_functions import MOST_PUTS_OF_A_CALL, TAKEN_OUT
+from samsa_broker.cost.sizes import Crowd, units
+from samsa_broker.cost.stores import Written
+from samsa_websocket.envelope import MOST_TOGETHER, Gather, Parked, Reply, Request, Wake, joined
+from samsa_websocket.pushes.pushing import MOST_NEWS
+from samsa_websocket.shim.empty_fetch_cache import EmptyFetchCache, Kept
+from samsa_websocket.shim.news import answer_with
 
 FIVE_MINUTES_MS = 300_000
 WAIT_MS = 500
@@ -165,6 +165,19 @@ def test_produces_that_come_together_are_one_message_one_call_and_one_commit(sta
     assert read(stage.client) == [b"value"] * (1 + MOST_TOGETHER)
 
 
+@pytest.mark.parametrize(
+    ("size", "more"), [(FRUGAL_INLINE_BYTES - 100, Act()), (FRUGAL_INLINE_BYTES, OBJECT)]
+)
+def test_what_lingered_leaves_the_head_when_its_call_ends(stage: Stage, size: int, more: Act):
+    """Each call does it for itself, and so finds nothing that was left by another."""
+    row = produce_row(TOPIC, batch(bytes(size)))
+    message = Request(1, frame_of(ApiKey.PRODUCE, PRODUCE, row), lingers=True)
+    stage.client.say(message)
+    spent = stage.cost(lambda: stage.client.say(message))
+    assert spent == Functions.PLAIN_APPEND.plus(TAKEN_OUT).plus(more)
+    assert read(stage.client) == [bytes(size)] * 2
+
+
 def test_a_request_that_is_too_large_for_a_message(stage: Stage):
     write(stage.client, b"value")
     row = produce_row(TOPIC, batch(os.urandom(200_000)))
@@ -229,7 +242,7 @@ def test_a_consumer_at_the_end_costs_a_push_for_each_append_and_nothing_else(
     reader = stage.elsewhere()
     parked = look(reader, 1, **all_of(1))
     assert isinstance(parked, Parked)
-    shim = KeptAnswers()
+    shim = EmptyFetchCache()
     row = fetch_row(TOPIC, 1, wait_ms=WAIT_MS)
     shim.keep(
         frame_of(ApiKey.FETCH, FETCH, row), Kept(parked.frame, 1, 1, frozenset(parked.watches))

@@ -17,7 +17,15 @@ from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.dynamodb_groups import DynamoGroups
 from samsa.aws.journal import HeadJournal
 from samsa.aws.s3 import S3Objects
-from samsa.cost.acts import (
+from samsa.broker.broker import Broker, Rules
+from samsa.log.cache import TailCache
+from samsa.ports import Partition
+from samsa.ports.bounds import INLINE_BYTES
+from samsa.runtime.upkeep import tend
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages import heartbeat, join_group, offset_commit, sync_group
+from samsa_broker.cost.acts import (
     OBJECT,
     SETTLED,
     SWEEP_OF_A_PARTITION,
@@ -25,18 +33,10 @@ from samsa.cost.acts import (
     Act,
     Processes,
 )
-from samsa.cost.of_processes import ANNOUNCED_EVERY_S
-from samsa.handlers.broker import Broker, Rules
-from samsa.log.cache import TailCache
-from samsa.ports import Partition
-from samsa.ports.bounds import INLINE_BYTES
-from samsa.server.announced_address import Place
-from samsa.server.announcing import Announcer
-from samsa.server.roster import RENEW_S
-from samsa.server.upkeep import tend
-from samsa.wire.apis import ApiKey
-from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import heartbeat, join_group, offset_commit, sync_group
+from samsa_broker.cost.of_processes import ANNOUNCED_EVERY_S
+from samsa_broker.server.announced_address import AnnouncedAddress
+from samsa_broker.server.announcing import Announcer
+from samsa_broker.server.roster import RENEW_S
 
 TOPIC, GROUP, PARTITIONS = "costs", "family", 3
 WAIT_MS, SHORT_WAIT_MS = 20_000, 500
@@ -129,8 +129,8 @@ def numbered(sequence: int) -> dict[str, int]:
 
 
 async def test_an_announcement(site: Site):
-    place = Place("10.0.0.1", 9092, "")
-    announcer = Announcer(site.broker, place, "eu-central-1a", is_far=True)
+    place = AnnouncedAddress("10.0.0.1", 9092, "")
+    announcer = Announcer(site.broker, place, "eu-central-1a", is_remote=True)
     await announcer.look()
     assert await site.cost(announcer.look()) == Processes.ANNOUNCE
     assert RENEW_S == ANNOUNCED_EVERY_S

@@ -20,9 +20,9 @@ from support.chain import Chain, a_chain
 from support.waiting import eventually
 
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.gateway.settings import Place
 from samsa.ports import Head, Partition
 from samsa.wire.apis import ApiKey
+from samsa_websocket.gateway.settings import StorePlace
 
 WAIT_MS = 100_000
 """Longer than a peer waits for an answer."""
@@ -79,7 +79,7 @@ def _passes_on(
 
 def _head(environment: dict[str, str], topic: str) -> Head:
     async def look() -> Head:
-        place = Place(environment["SAMSA_LEDGER"], "dynamodb")
+        place = StorePlace(environment["SAMSA_LEDGER"], "dynamodb")
         ledger = DynamoLedger(place.name, place.endpoint, place.region)
         try:
             found = await ledger.topic(topic)

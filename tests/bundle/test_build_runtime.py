@@ -17,9 +17,9 @@ from support.needs import lambda_client
 from support.runtime_api import RuntimeApi, runtime_api
 from support.sam import ROOT
 
-from samsa.envelope import Reply, decode
-from samsa.local_api import http_events
 from samsa.wire.apis import APIS, ApiKey
+from samsa_websocket.envelope import Reply, decode
+from samsa_websocket.local_gateway import http_events
 
 
 @pytest.fixture(scope="session")

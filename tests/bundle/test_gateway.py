@@ -9,12 +9,12 @@ from bundle.given_gateway import LISTEN, Client, Cluster, frame_of, serving_push
 from bundle.talk import TOPIC, create, describe, look, offset_in, read, write
 from server.talk import PRODUCE, batch, produce_row
 
-from samsa.envelope import Error, ErrorCode, Ping, Reply, Request
-from samsa.gateway import Settings
 from samsa.ports import Misconfigured, Missing, Unavailable
 from samsa.ports.bounds import INLINE_BYTES
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_configs, find_coordinator, produce
+from samsa_websocket.envelope import Error, ErrorCode, Ping, Reply, Request
+from samsa_websocket.gateway import GatewaySettings
 
 LARGE = bytes(INLINE_BYTES)
 """With its header it is too large for a head, and so becomes an object."""
@@ -71,7 +71,7 @@ def test_topics_say_for_how_long_the_deployment_keeps_records(
 def test_a_retention_that_makes_no_sense_is_refused_when_the_function_starts(hours: str):
     stores = {"SAMSA_LEDGER": "dynamodb://samsa", "SAMSA_OBJECTS": "s3://samsa"}
     with pytest.raises(Misconfigured, match="SAMSA_LOG_RETENTION_HOURS"):
-        Settings.of({**stores, "SAMSA_LOG_RETENTION_HOURS": hours})
+        GatewaySettings.of({**stores, "SAMSA_LOG_RETENTION_HOURS": hours})
 
 
 def test_an_answer_carries_the_number_of_its_request(cluster: Cluster):

@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.chain import Chain, a_chain
 
-from samsa.aws.connections import ConnectionsApi, Gone
+from samsa_websocket.pushes.connections import ConnectionsApi, Gone
 
 SECONDS = 60
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bundle.given_gateway import EVENTS, row_of
 
-from samsa.envelope import Reply, decode
 from samsa.wire.apis import APIS, ApiKey
+from samsa_websocket.envelope import Reply, decode
 
 FUNCTION = Path(__file__).parents[2] / "functions" / "gateway"
 RUN = """

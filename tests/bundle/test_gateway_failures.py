@@ -8,9 +8,9 @@ from bundle.given_gateway import Client, Cluster, frame_of
 from bundle.talk import TOPIC, create, describe, read, write
 from server.talk import PRODUCE, batch, produce_row
 
-from samsa.envelope import MOST_TOGETHER, Error, ErrorCode, Request, joined
 from samsa.ports import GroupKey
 from samsa.wire.apis import ApiKey
+from samsa_websocket.envelope import MOST_TOGETHER, Error, ErrorCode, Request, joined
 
 GARBAGE = {
     "JSON without end": '1 upload 1 {"size":' + "[" * 100_000,

@@ -8,7 +8,10 @@ from bundle.given_gateway import Cluster, frame_of, gathered, put, row_of
 from bundle.talk import TOPIC, create, look, offset_in, read, values_in, write
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
 
-from samsa.envelope import (
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import ErrorCode as KafkaError
+from samsa.wire.frame import read_response
+from samsa_websocket.envelope import (
     LARGEST_INLINE,
     Error,
     ErrorCode,
@@ -24,9 +27,6 @@ from samsa.envelope import (
     fits,
     joined,
 )
-from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.errors import ErrorCode as KafkaError
-from samsa.wire.frame import read_response
 
 MEGABYTE = 1_000_000
 

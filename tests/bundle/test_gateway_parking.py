@@ -8,12 +8,12 @@ from bundle.given_gateway import Client, Cluster, Pushes, row_of
 from bundle.talk import TOPIC, create, look, read, values_in, write
 from server.talk import FETCH, records_in
 
-from samsa.aws.pushing import MOST_NEWS
-from samsa.envelope import Parked, Reply, Wake
 from samsa.ports import GroupKey, Head, Partition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import heartbeat, join_group, leave_group, sync_group
+from samsa_websocket.envelope import Parked, Reply, Wake
+from samsa_websocket.pushes.pushing import MOST_NEWS
 
 WAIT_MS = 500
 
@@ -362,7 +362,7 @@ def test_a_join_without_a_member_id_that_is_sent_again_is_one_member(cluster: Cl
 
 
 def test_the_name_of_a_group_stays_short_however_long_its_id():
-    from samsa.aws.pushing import watch_name
+    from samsa_websocket.pushes.pushing import watch_name
 
     assert len(watch_name(GroupKey("k" * 30_000))) == 10
     assert watch_name(GroupKey("a")) != watch_name(GroupKey("b"))

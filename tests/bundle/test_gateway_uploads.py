@@ -8,9 +8,18 @@ from bundle.given_gateway import Client, Cluster, frame_of, put, row_of
 from bundle.talk import TOPIC, create, offset_in, read
 from server.talk import PRODUCE, batch, fetch_row, produce_row
 
-from samsa.envelope import Error, ErrorCode, Gather, Message, Range, Reference, Ticket, Upload
-from samsa.gateway.uploads import request_key
 from samsa.wire.apis import ApiKey
+from samsa_websocket.envelope import (
+    Error,
+    ErrorCode,
+    Gather,
+    Message,
+    Range,
+    Reference,
+    Ticket,
+    Upload,
+)
+from samsa_websocket.gateway.uploads import request_key
 
 GRETE = "arn:aws:iam::123456789012:user/grete"
 GREGOR = "arn:aws:sts::123456789012:assumed-role/clerk/gregor"

@@ -13,7 +13,7 @@ from support.broker import SAMSA
 from support.servers.processes import running
 from support.waiting import eventually
 
-from samsa.shim import dial
+from samsa_websocket.shim import dial
 
 SECONDS = 60
 

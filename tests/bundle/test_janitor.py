@@ -19,7 +19,7 @@ from samsa.log.stores import partition_prefix
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.ports.bounds import INLINE_BYTES
 from samsa.records import Record, build, read_header
-from samsa.server.upkeep import tend
+from samsa.runtime.upkeep import tend
 
 APP = Path(__file__).parents[2] / "functions" / "janitor" / "app.py"
 EVENT = {"source": "aws.events", "detail-type": "Scheduled Event", "detail": {}}
@@ -239,7 +239,7 @@ def test_small_objects_become_one_and_the_old_ones_go(
 def test_while_there_is_more_to_merge_and_time_left_an_invocation_goes_on(
     janitor: Janitor, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("samsa.server.upkeep.ROUND_SWAPS", 1)
+    monkeypatch.setattr("samsa.runtime.upkeep.ROUND_SWAPS", 1)
     configs = {"retention.ms": "-1", "segment.bytes": "400"}
     partition = Partition(janitor.topic(**configs).id, 0)
     for _ in range(16):

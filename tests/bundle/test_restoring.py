@@ -16,9 +16,9 @@ from bundle.talk import create, look, read_all, write
 from support.waiting import eventually
 
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.envelope import Reply
 from samsa.ports.bounds import INLINE_BYTES
-from samsa.server.upkeep import tend
+from samsa.runtime.upkeep import tend
+from samsa_websocket.envelope import Reply
 
 PAGE = (Path(__file__).parents[2] / "docs" / "restoring.md").read_text("utf-8")
 QUERIES = re.findall(r'--query "([^"]+)"', PAGE)

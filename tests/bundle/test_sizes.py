@@ -7,21 +7,22 @@ from uuid import uuid4
 import pytest
 from bundle.given_gateway import Cluster
 from bundle.meter import Meter, size_of
-from bundle.talk import TOPIC, create, write
+from bundle.talk import TOPIC, create, offset_in, write
 from functional.given import an_extent
-from server.talk import batch
+from server.talk import PRODUCE, batch, produce_row
 
 from samsa.aws.head_items import new_head
 from samsa.aws.items import head_key, partition_pk
-from samsa.cost import acts, sizes
-from samsa.cost.load import Append
-from samsa.cost.of_functions import KEPT
-from samsa.cost.sizes import Crowd, units
-from samsa.joining import join_extents
 from samsa.local.wakeups import LocalWakeups
 from samsa.ports import Partition
-from samsa.ports.bounds import INLINE_BYTES
-from samsa.system import fresh_words
+from samsa.ports.bounds import FRUGAL_INLINE_BYTES, INLINE_BYTES
+from samsa.ports.joining import join_extents
+from samsa.runtime.system import fresh_words
+from samsa.wire.apis import ApiKey
+from samsa_broker.cost import acts, sizes
+from samsa_broker.cost.load import Append
+from samsa_broker.cost.of_functions import KEPT
+from samsa_broker.cost.sizes import Crowd, units
 
 LARGE = bytes(INLINE_BYTES)
 """With its header it is too large for a head, and so becomes an object."""
@@ -51,9 +52,11 @@ class Partitioned:
     def partition(self) -> Partition:
         return Partition(self.run(self.ledger.topic(TOPIC)).id, 0)
 
-    def numbered(self, client: Any, producer: int, value: bytes) -> None:
+    def numbered(self, client: Any, producer: int, value: bytes, lingers: bool = False) -> None:
         by = {"producer_id": 1_000 + producer, "producer_epoch": 0}
-        write(client, value, **by, base_sequence=self._sequences[producer])
+        records = batch(value, **by, base_sequence=self._sequences[producer])
+        row = produce_row(TOPIC, records)
+        offset_in(client.ask(ApiKey.PRODUCE, PRODUCE, row, lingers=lingers))
         self._sequences[producer] += 1
 
     def head(self) -> int:
@@ -124,7 +127,7 @@ def test_a_segment_in_the_index(one: Partitioned):
     assert is_said(entry + sizes.ITEM_BYTES, sizes.SEGMENT_ENTRY_BYTES)
 
 
-@pytest.mark.parametrize("size", [100, 1_000, 3_000, 5_000])
+@pytest.mark.parametrize("size", [300, 1_000, 3_000, 5_000])
 def test_dynamodb_bills_a_commit_and_its_index_entry_by_their_sizes(one: Partitioned, size: int):
     for _ in range(5):
         for producer in range(PRODUCERS):
@@ -149,6 +152,30 @@ def test_a_look_at_the_index_costs_as_much_as_is_said(one: Partitioned):
         one.run(one.ledger.extents(one.partition, 0, count))
     said = units([Append(1.0, len(batch(bytes(1_000))), inline=True)], Crowd(0, 0)).index_read
     assert ROOM * said * count <= spent.act.reads <= said * count + 1
+
+
+@pytest.mark.parametrize("size", [100, 1_000, 2_000, 3_000])
+def test_functions_whose_produces_lingered_pay_for_their_own_entry_only(
+    one: Partitioned, size: int
+):
+    """However many of them there are: the first commit of each finds no entry of another."""
+    meter, clients = Meter(), []
+    for _ in range(4):
+        gateway = one.cluster.another()
+        meter.gateway(one.cluster, gateway)
+        clients.append(one.cluster.client(gateway))
+    for turn in range(6):
+        if turn == 5:
+            meter.head_units.clear()
+            meter.index_units.clear()
+        for producer in range(PRODUCERS):
+            one.numbered(clients[producer % 4], producer, bytes(size), lingers=True)
+    stored = len(batch(bytes(size)))
+    appended = [Append(1.0, stored, stored <= FRUGAL_INLINE_BYTES)]
+    said = units(appended, Crowd(PRODUCERS, 0, at_once=True))
+    assert sum(meter.head_units) == 2 * said.head_write * PRODUCERS
+    assert meter.index_units == [said.index_write] * PRODUCERS
+    assert said.crowded == 1  # each is taken out by an update of its own
 
 
 @pytest.mark.parametrize("writers", [2, 4, 9])

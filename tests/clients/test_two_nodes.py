@@ -22,7 +22,7 @@ from support.kafka import kafka_java
 from support.stores import BUCKET
 from support.waiting import eventually
 
-from samsa.server.roster import RENEW_S, TTL_S
+from samsa_broker.server.roster import RENEW_S, TTL_S
 
 PARTITIONS = 12
 EACH = 20

@@ -34,7 +34,7 @@ from samsa.log.sweep import Sweeper
 from samsa.log.windows import WindowSweeper
 from samsa.ports import Partition
 from samsa.records import Record
-from samsa.system import SystemClock, fresh_words
+from samsa.runtime.system import SystemClock, fresh_words
 
 UPKEEP = ("--upkeep-interval", "2", "--settle-time", "2")
 """So that merges are killed, too."""

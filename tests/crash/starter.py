@@ -25,7 +25,11 @@ async def main(folder: str, name: str) -> None:
     objects = FolderObjects(f"{folder}/objects")
     journal = SqliteJournal(ledger, objects.root, name)
     journal.stay_alone()
-    await ledger.create_topic(TOPIC)
+    while True:  # others append without a pause, and so the ledger may be busy for long
+        with suppress(Unavailable):
+            await ledger.create_topic(TOPIC)
+            break
+        await asyncio.sleep(0.01)
     for number in count():
         word = f"{name}.{number}".ljust(WORD).encode()
         with suppress(Unavailable):

@@ -11,6 +11,6 @@ FEW, MOST = 2, 4
 
 if __name__ == "__main__":
     bounds.FEW_PRODUCERS, bounds.MOST_PRODUCERS = FEW, MOST
-    from samsa.cli.main import main  # not before: it imports who uses the bounds
+    from samsa_broker.cli.main import main  # not before: it imports who uses the bounds
 
     sys.exit(main())

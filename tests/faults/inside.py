@@ -8,9 +8,9 @@ from server.talk import NOW
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.journal import HeadJournal
-from samsa.groups import Settings
-from samsa.handlers.broker import Broker, Held, Later, Rules
-from samsa.handlers.dispatch import answer
+from samsa.broker.broker import Broker, Held, Later, Rules
+from samsa.dispatch import answer
+from samsa.groups import GroupSettings
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
@@ -55,7 +55,7 @@ def a_broker(
         assert isinstance(ledger, SqliteLedger)
         journal = ObjectJournal(ledger, objects, nonce)
     stores = Stores(ledger, objects, journal, clock, wakeups, nonce, Limits(**limits))
-    rules = Rules(groups=Settings(initial_rebalance_delay_ms=0))
+    rules = Rules(groups=GroupSettings(initial_rebalance_delay_ms=0))
     return Broker(stores, "cluster", rules, groups=groups)
 
 

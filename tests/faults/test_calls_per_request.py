@@ -13,8 +13,8 @@ from support.waiting import eventually
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.s3 import S3Objects
-from samsa.handlers.broker import Broker
-from samsa.handlers.nodes import Nodes
+from samsa.broker.broker import Broker
+from samsa.broker.nodes import Nodes
 from samsa.log.cache import TailCache
 from samsa.log.watch import RENEW_MS
 from samsa.ports import Extent, Node, Partition

@@ -13,7 +13,7 @@ from faults.inside import TurnedClock, a_broker, ask
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row, records_in
 
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.handlers.broker import Broker
+from samsa.broker.broker import Broker
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.wire.apis import ApiKey

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from faults.inside import TurnedClock, a_broker, ask
 
-from samsa.handlers.broker import Broker
+from samsa.broker.broker import Broker
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.ports import Unavailable
-from samsa.server.upkeep import tend
+from samsa.runtime.upkeep import tend
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import (

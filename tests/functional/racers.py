@@ -19,7 +19,7 @@ PROCESSES = 3
 _start: Barrier
 
 
-async def insist(store: object, method: str, *arguments: object) -> Any:
+async def retry(store: object, method: str, *arguments: object) -> Any:
     """Call until there is an answer: what a caller does about Unavailable."""
     for _ in range(50):
         try:
@@ -30,7 +30,7 @@ async def insist(store: object, method: str, *arguments: object) -> Any:
 
 
 async def race_of_tasks(stores: list[Any], calls: list[Call]) -> list[Any]:
-    runs = [insist(stores[i % len(stores)], *call) for i, call in enumerate(calls)]
+    runs = [retry(stores[i % len(stores)], *call) for i, call in enumerate(calls)]
     return await asyncio.gather(*runs)
 
 
@@ -64,7 +64,7 @@ def _run(open_store: Callable[[], Any], calls: list[Call]) -> list[Any]:
         store = open_store()
         _start.wait(30)
         try:
-            return [await insist(store, *call) for call in calls]
+            return [await retry(store, *call) for call in calls]
         finally:
             await store.close()
 

@@ -3,8 +3,8 @@
 import pytest
 from support.servers.faults import Reply, Request, answer, faulty_proxy
 
-from samsa.aws.connections import ConnectionsApi, Gone
 from samsa.ports import Misconfigured, Unavailable
+from samsa_websocket.pushes.connections import ConnectionsApi, Gone
 
 
 @pytest.fixture

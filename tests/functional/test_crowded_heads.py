@@ -4,14 +4,17 @@ import asyncio
 from collections import Counter
 from typing import Any
 
+import pytest
 from functional.given import a_partition
 from functional.journals import SetClock, a_claim, a_journal, extents_of, put, words
 
 from samsa.aws.journal import HeadJournal
+from samsa.aws.tidying import Settling
 from samsa.local.memory import MemoryObjects
 from samsa.ports import Partition
 from samsa.ports.bounds import (
     FEW_PRODUCERS,
+    FRUGAL_INLINE_BYTES,
     IDLE_PRODUCER_MS,
     LONG_TAIL_BYTES,
     OTHERS_BYTES,
@@ -73,7 +76,7 @@ async def test_small_appends_to_a_crowded_head_are_objects(dynamodb: Any):
 async def test_what_a_process_left_that_is_gone_is_settled_by_another(dynamodb: Any):
     partition, clock = await a_partition(dynamodb), SetClock()
     gone, other = a_journal(dynamodb, clock=clock), a_journal(dynamodb, clock=clock)
-    gone._tidier.begin_settling = lambda *_: None  # type: ignore[method-assign]
+    gone._tidier.begin_settling = lambda *_, **__: None  # type: ignore[method-assign]
     await put(gone, partition, DATA)
     await put(other, partition, DATA)
     await other.drain()
@@ -85,16 +88,18 @@ async def test_what_a_process_left_that_is_gone_is_settled_by_another(dynamodb: 
 
 
 async def test_a_tail_that_is_too_long_is_settled_before_the_next_commit(dynamodb: Any):
-    """By one look at the index, and not by writing again what is there."""
-    partition = await a_partition(dynamodb)
-    journals = [a_journal(dynamodb) for _ in range(10)]
+    """By one look at the index, and not by writing again what is there. Its entries are old: who
+    committed them may be gone."""
+    partition, clock = await a_partition(dynamodb), SetClock()
+    journals = [a_journal(dynamodb, clock=clock) for _ in range(10)]
     for journal in journals:
         await journal.next_offset(partition)
     for journal in journals:
-        journal._tidier.begin_settling = lambda *_: None  # type: ignore[method-assign]
+        journal._tidier.begin_settling = lambda *_, **__: None  # type: ignore[method-assign]
         await put(journal, partition, DATA)
     for entry in (await dynamodb.head(partition)).tail[:-1]:
         await dynamodb.index(partition, entry)
+    clock.now += SETTLE_OTHERS_MS + 1
     before = Counter(dynamodb.requests)
     await put(journals[-1], partition, DATA)
     requests = Counter(dynamodb.requests) - before
@@ -103,9 +108,23 @@ async def test_a_tail_that_is_too_long_is_settled_before_the_next_commit(dynamod
     assert len(await extents_of(dynamodb, partition)) == 11
 
 
+async def test_a_commit_does_not_settle_what_others_are_about_to_settle(dynamodb: Any):
+    partition = await a_partition(dynamodb)
+    journals = [a_journal(dynamodb) for _ in range(10)]
+    for journal in journals:
+        await journal.next_offset(partition)
+    for journal in journals:
+        journal._tidier.begin_settling = lambda *_, **__: None  # type: ignore[method-assign]
+        await put(journal, partition, DATA)
+    before = Counter(dynamodb.requests)
+    await put(journals[-1], partition, DATA)
+    requests = Counter(dynamodb.requests) - before
+    assert requests == {"UpdateItem": 1}
+
+
 async def test_a_function_settles_beside_its_next_commit_and_waits_for_none(dynamodb: Any):
     partition = await a_partition(dynamodb)
-    journal = HeadJournal(dynamodb, MemoryObjects(), words(), SetClock(), settles_beside=True)
+    journal = HeadJournal(dynamodb, MemoryObjects(), words(), SetClock(), settling=Settling.BESIDE)
     await journal.next_offset(partition)
     index, gate, begun = dynamodb.index, asyncio.Event(), []
 
@@ -128,9 +147,48 @@ async def test_a_function_settles_beside_its_next_commit_and_waits_for_none(dyna
     assert len(await extents_of(dynamodb, partition)) == 3
 
 
+async def test_what_lingered_is_in_the_index_and_out_of_the_head_when_its_call_ends(dynamodb: Any):
+    partition, objects = await a_partition(dynamodb), MemoryObjects()
+    journals = [
+        HeadJournal(dynamodb, objects, words(), SetClock(), settling=Settling.AT_ONCE)
+        for _ in range(3)
+    ]
+    before = Counter(dynamodb.requests)
+    await in_turn(journals, partition)
+    requests, appends = Counter(dynamodb.requests) - before, len(journals) * ROUNDS
+    assert (requests["UpdateItem"], requests["PutItem"]) == (2 * appends, appends)
+    assert (await dynamodb.head(partition)).tail == ()
+    assert len(await extents_of(dynamodb, partition)) == appends
+
+
+async def test_functions_that_crowd_a_head_take_out_what_they_committed_at_once(dynamodb: Any):
+    """Else each of them would settle all that the others have left there."""
+    partition, objects = await a_partition(dynamodb), MemoryObjects()
+    journals = [
+        HeadJournal(dynamodb, objects, words(), SetClock(), settling=Settling.BESIDE)
+        for _ in range(CROWD)
+    ]
+    await in_turn(journals, partition)
+    before = Counter(dynamodb.requests)
+    await in_turn(journals, partition)
+    requests, appends = Counter(dynamodb.requests) - before, CROWD * ROUNDS
+    assert requests["PutItem"] <= 1.2 * appends
+    assert requests["UpdateItem"] <= 2.2 * appends
+    assert (await dynamodb.head_state(partition)).weight < LONG_TAIL_BYTES
+
+
+@pytest.mark.parametrize(("size", "puts"), [(FRUGAL_INLINE_BYTES, 0), (FRUGAL_INLINE_BYTES + 1, 1)])
+async def test_what_lingered_is_put_where_a_put_costs_less(dynamodb: Any, size: int, puts: int):
+    partition, objects = await a_partition(dynamodb), MemoryObjects()
+    journal = HeadJournal(dynamodb, objects, words(), SetClock(), settling=Settling.AT_ONCE)
+    await put(journal, partition, bytes(size))
+    await journal.drain()
+    assert objects.calls["put"] == puts
+
+
 async def test_a_function_does_not_evict_the_producer_that_it_serves(dynamodb: Any):
     partition, clock = await a_partition(dynamodb), SetClock()
-    journal = HeadJournal(dynamodb, MemoryObjects(), words(), clock, settles_beside=True)
+    journal = HeadJournal(dynamodb, MemoryObjects(), words(), clock, settling=Settling.BESIDE)
     for producer_id in range(FEW_PRODUCERS + 1):
         await put(journal, partition, DATA, [a_claim(producer_id)])
     await journal.drain()

@@ -21,13 +21,10 @@ from samsa.aws.group_items import Expression, chunks_of
 from samsa.aws.head_items import new_head, pack_entry, producer_attribute
 from samsa.aws.heads import FORGOTTEN_AT_ONCE, commit
 from samsa.aws.items import extent_item, number
-from samsa.aws.open_connections import OpenConnection, OpenConnections
 from samsa.aws.table import TRANSACTION
 from samsa.groups.room import MOST_STORED
-from samsa.handlers.configs import Refused, check_configs
-from samsa.joining import MOST_MARKS
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Claim, Grave, GroupItem, Ledger, NotDone, Partition, Topic
+from samsa.ports import Claim, GroupItem, Ledger, NotDone, Partition, PendingDeletion, Topic
 from samsa.ports.bounds import (
     INLINE_BYTES,
     LONG_TAIL_BYTES,
@@ -40,6 +37,9 @@ from samsa.ports.bounds import (
 )
 from samsa.ports.extents import KEYS_PER_GRAVE
 from samsa.ports.heads import MOST_CLAIMS, MOST_REMOVED, HeadClaim, HeadUpdate
+from samsa.ports.joining import MOST_MARKS
+from samsa.topics.configs import Refused, check_configs
+from samsa_websocket.pushes.open_connections import OpenConnection, OpenConnections
 
 DYNAMODB = "dynamodb-local"
 KINDS = ["sqlite", DYNAMODB]
@@ -263,7 +263,7 @@ async def test_a_grave_of_as_many_objects_as_it_holds_is_written(ledger: Any):
     await ledger.create_topic(topic)
     partition = Partition(topic.id, 0)
     keys = tuple(f"{'k' * 200}{n}" for n in range(KEYS_PER_GRAVE))
-    grave = Grave("after", 0, LARGE_OFFSET, keys, A_TIME)
+    grave = PendingDeletion("after", 0, LARGE_OFFSET, keys, A_TIME)
     await ledger.announce(partition, grave)
     assert (await ledger.graves(partition, 1))[0].keys == keys
 

@@ -12,9 +12,9 @@ from functional.journals import SetClock, a_claim, a_journal, bytes_of, extents_
 import samsa.aws.commit
 from samsa.aws.commit import TRIES
 from samsa.aws.journal import HeadJournal
-from samsa.joining import join_extents
 from samsa.local.memory import MemoryObjects
-from samsa.ports import Bound, Buffer, Claim, Grave, NotDone, Partition, Unavailable
+from samsa.ports import Bound, Buffer, Claim, NotDone, Partition, PendingDeletion, Unavailable
+from samsa.ports.joining import join_extents
 
 SMALL, LARGE = b"s" * 200, b"L" * 5_000
 
@@ -149,7 +149,9 @@ async def test_a_lost_commit_that_was_merged_meanwhile_is_not_stored_again(
         await a_journal(dynamodb).settle(partition)
         old = await dynamodb.extents(partition, 0, 10)
         whole = join_extents(old, "segment")
-        await dynamodb.announce(partition, Grave("segment", 0, 2, ("segment",), 1, announced=True))
+        await dynamodb.announce(
+            partition, PendingDeletion("segment", 0, 2, ("segment",), 1, announced=True)
+        )
         assert await dynamodb.replace_extents(partition, old, [whole])
 
     flaky.faults = [LOST]

@@ -4,7 +4,7 @@ import pytest
 from functional.given import a_partition, an_extent, an_unknown_partition, append
 
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.ports import Extent, Grave, Ledger, Partition, graves_of
+from samsa.ports import Extent, Ledger, Partition, PendingDeletion, graves_of
 from samsa.ports.heads import HeadUpdate
 
 SEGMENT = "log/segment"
@@ -28,7 +28,7 @@ async def with_appends(ledger: Ledger, appends: int = 4) -> tuple[Partition, lis
 
 
 async def announce(ledger: Ledger, partition: Partition, key: str = SEGMENT) -> None:
-    await ledger.announce(partition, Grave(key, 0, 0, (key,), 5, announced=True))
+    await ledger.announce(partition, PendingDeletion(key, 0, 0, (key,), 5, announced=True))
 
 
 async def swap(
@@ -211,7 +211,7 @@ async def test_a_swap_digs_a_grave_for_what_only_the_old_named(ledger: Ledger):
     assert await ledger.graves(partition, 9) == graves_of(appends[:3], [new])
     await swap(ledger, partition, [new, appends[3]], "log/zz-later")
     graves = await ledger.graves(partition, 9)
-    assert graves[-1] == Grave("after log/zz-later", 0, 40, (appends[3].key, SEGMENT))
+    assert graves[-1] == PendingDeletion("after log/zz-later", 0, 40, (appends[3].key, SEGMENT))
 
 
 async def test_what_stays_in_its_object_needs_no_grave(ledger: Ledger):
@@ -235,7 +235,7 @@ async def test_what_was_condemned_is_refused(ledger: Ledger):
     assert await ledger.condemn(partition, SEGMENT, 77)
     assert await ledger.replace_extents(partition, appends, [merged(appends)]) is False
     assert await index_of(ledger, partition) == appends
-    assert await ledger.graves(partition, 9) == [Grave(SEGMENT, 0, 0, (SEGMENT,), 77)]
+    assert await ledger.graves(partition, 9) == [PendingDeletion(SEGMENT, 0, 0, (SEGMENT,), 77)]
 
 
 async def test_an_announcement_is_not_repeated_over_a_condemnation(ledger: Ledger):

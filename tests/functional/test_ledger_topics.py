@@ -3,7 +3,7 @@
 import pytest
 from functional.given import DAY_MS, a_topic, an_extent, append
 
-from samsa.ports import Claim, Grave, Ledger, Partition, UnknownPartition
+from samsa.ports import Claim, Ledger, Partition, PendingDeletion, UnknownPartition
 
 
 async def test_a_topic_comes_back_whole(ledger: Ledger):
@@ -104,7 +104,7 @@ async def test_of_a_forgotten_topic_nothing_is_left(ledger: Ledger):
     for partition in partitions:
         await append(ledger, partition, an_extent(0, 10), [Claim(1, b"state", 0, DAY_MS)])
         await ledger.move_cursor(partition, "compacting to 10", 5)
-        await ledger.announce(partition, Grave("log/1", 0, 10, ("log/1",)))
+        await ledger.announce(partition, PendingDeletion("log/1", 0, 10, ("log/1",)))
     await ledger.delete_topic(topic)
     await ledger.forget_topic(topic)
     assert await ledger.doomed_topics() == []

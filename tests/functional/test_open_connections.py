@@ -3,9 +3,9 @@
 from uuid import uuid4
 
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.aws.open_connections import OpenConnection, OpenConnections
 from samsa.ports import Partition
 from samsa.ports.bounds import MOST_WATCHED
+from samsa_websocket.pushes.open_connections import OpenConnection, OpenConnections
 
 
 async def test_a_connection_that_watches_more_than_an_item_holds_is_not_refused(

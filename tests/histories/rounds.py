@@ -92,7 +92,7 @@ def disturb(
 def look_at_all(session: Session) -> None:
     """Append once more to each partition, and read all of it from both processes. Whatever was
     acknowledged before lies below, and so has to be there."""
-    ends = [1 + insist(partial(append_one, session, each)) for each in range(PARTITIONS)]
+    ends = [1 + retry(partial(append_one, session, each)) for each in range(PARTITIONS)]
     for partition, wanted in enumerate(ends):
         for _ in range(2):
             read_all(session, partition, wanted)
@@ -108,11 +108,11 @@ def read_all(session: Session, partition: int, end: int) -> None:
     offset, through = -1, 0
     while offset < through < end:
         offset = through
-        got = insist(partial(session.read, partition, offset, max_bytes=1 << 20))
+        got = retry(partial(session.read, partition, offset, max_bytes=1 << 20))
         through = got["through"]
 
 
-def insist(ask: Callable[[], T]) -> T:
+def retry(ask: Callable[[], T]) -> T:
     """All processes run: whoever gets no answer asks again."""
     deadline = time.monotonic() + ANSWERED_S
     while True:

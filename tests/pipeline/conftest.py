@@ -32,7 +32,7 @@ SHORT_LIVED = {
 
 @pytest.fixture(scope="session")
 def spark(aws_environment: None) -> Iterator[SparkSession]:
-    require_module("pyspark", "the source is read by Spark itself: pip install '.[spark]'")
+    require_module("pyspark", "the source is read by Spark itself: pip install ./pipeline")
     from pyspark_samsa.jobs.delta import delta_conf
     from pyspark_samsa.session import local_session
 

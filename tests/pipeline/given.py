@@ -19,8 +19,8 @@ from samsa.log.stores import Stores
 from samsa.ports import Extent, Journal, Ledger, Objects, Partition, Topic
 from samsa.records import Record, build, read_header
 from samsa.records.batch import compacted_filler
-from samsa.server.urls import open_journal, open_ledger, open_objects
-from samsa.system import SystemClock, fresh_words
+from samsa.runtime.store_urls import open_journal, open_ledger, open_objects
+from samsa.runtime.system import SystemClock, fresh_words
 
 T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -12,11 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from server.message_sets import message_set
 from support.broker import Broker, samsa_up
 
-from samsa.cli.client import Client
 from samsa.records import Codec
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import produce
+from samsa_broker.cli.client import Client
 
 COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

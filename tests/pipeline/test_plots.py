@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pyspark_samsa.plots.drawing import close, draw, size_text, spell
-from pyspark_samsa.plots.figures import Backlog, Bar, Figures, Place, Window, step_for
+from pyspark_samsa.plots.figures import Backlog, Bar, Figures, MapPlace, Window, step_for
 from pyspark_samsa.plots.page import page, svg
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -26,7 +26,7 @@ def figures(trucks: int = 3, bars: int = 4) -> Figures:
             for n in range(3)
             for name in names
         ],
-        places=[Place(f"<{name}>", NOON, 50.0, 10.0, 80.0, 90.0) for name in names],
+        places=[MapPlace(f"<{name}>", NOON, 50.0, 10.0, 80.0, 90.0) for name in names],
     )
 
 

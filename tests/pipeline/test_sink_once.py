@@ -96,10 +96,10 @@ def test_a_driver_may_die_at_any_call_and_come_back_with_its_rows_otherwise(
     assert winners == sorted(winners, key="ba".index), "from the plan on it is the first one's"
     assert set(winners) == ({"a"} if with_last else {"a", "b"})
     places = {"ledger" if extent.data else "object" for extent in small_log.extents(topic, 0)}
-    assert places == ({"ledger", "object"} if is_far(small_log) else {"object"})
+    assert places == ({"ledger", "object"} if is_remote(small_log) else {"object"})
 
 
-def is_far(log: Given) -> bool:
+def is_remote(log: Given) -> bool:
     return log.ledger.startswith("dynamodb:")
 
 
@@ -202,7 +202,7 @@ def forget_producers(log: Given, topic: str) -> None:
     async def forget(opened: Opened) -> None:
         ledger: Any = opened.stores.ledger
         partition = await partition_of(opened, topic, 0)
-        if is_far(log):
+        if is_remote(log):
             # Without items of their own, which DynamoDB has deleted by then.
             await ledger.evict(partition, (await ledger.head_state(partition)).producers)
         else:

@@ -24,7 +24,7 @@ from support.broker import Broker, samsa_up
 from support.needs import delta_lake
 
 from pyspark_samsa.jobs import plots
-from samsa.cli.main import main
+from samsa_broker.cli.main import main
 
 PIPELINE = Path(__file__).parents[2] / "pipeline"
 START = 1_767_225_600_000

@@ -12,9 +12,9 @@ from random import Random
 
 from pipeline.given import moment
 
-from samsa.demo.position import HEAD, MARKER
-from samsa.demo.story import Form, Kind, Plot, Told, tell
 from samsa.http_api.partitioner import partition_for
+from samsa_broker.demo.position import HEAD, MARKER
+from samsa_broker.demo.story import Form, Kind, Plot, Told, tell
 
 PARTITIONS = 3
 WINDOW_MS, PATIENCE_MS = 300_000, 600_000

@@ -6,7 +6,7 @@ Run as a program: a line of words in, what it says out, and then how it ended.
 import json
 import sys
 
-from samsa.cli.main import main as samsa
+from samsa_broker.cli.main import main as samsa
 
 ENDED = "ended with "
 

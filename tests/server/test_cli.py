@@ -15,8 +15,8 @@ from support.broker import SAMSA
 from support.waiting import eventually
 
 from samsa import __version__
-from samsa.cli.main import main
 from samsa.records.record import Record, build
+from samsa_broker.cli.main import main
 
 Ended = subprocess.CompletedProcess[str]
 

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from support.broker import SAMSA, Broker, samsa_up
 
-from samsa.cli.main import main
+from samsa_broker.cli.main import main
 
 ENOUGH_S = 60
 

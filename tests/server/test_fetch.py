@@ -21,11 +21,11 @@ from server.talk import (
 )
 from support.waiting import eventually
 
-from samsa.cli.up import MAX_FETCH_BYTES
 from samsa.records import headers
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import fetch
+from samsa_broker.cli.up import MAX_FETCH_BYTES
 
 LONG_MS = 60_000
 PARTITIONS = 5

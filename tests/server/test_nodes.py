@@ -17,7 +17,6 @@ from server.talk import FETCH, create, describe, everything, fetch_row, read, va
 from support.broker import SAMSA
 from support.waiting import eventually
 
-from samsa.server.roster import RENEW_S, TTL_S
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import (
@@ -29,6 +28,7 @@ from samsa.wire.messages import (
     list_config_resources,
     list_groups,
 )
+from samsa_broker.server.roster import RENEW_S, TTL_S
 
 PARTITIONS = 32
 BROKER = 4

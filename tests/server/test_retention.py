@@ -22,13 +22,13 @@ from server.talk import (
 )
 from support.waiting import eventually
 
-from samsa.handlers.broker import Broker
+from samsa.broker.broker import Broker
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
-from samsa.server.upkeep import tend
+from samsa.runtime.upkeep import tend
 from samsa.wire.errors import ErrorCode
 
 HOUR_MS = 3_600_000

@@ -12,8 +12,8 @@ from server.process import a_samsa
 from server.talk import append, batch, create, describe, versions, write
 from support.broker import SAMSA
 
-from samsa.cli.main import parser
 from samsa.wire.errors import ErrorCode
+from samsa_broker.cli.main import parser
 
 
 def refused(*arguments: object) -> tuple[int, str]:

@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from samsa.aws import commit as aws_commit
 from samsa.aws import journal as aws_journal
 from samsa.aws import known_heads, tidying
 from samsa.aws.commit import Commit
@@ -28,10 +27,10 @@ def patched(world: "World") -> Iterator[None]:
 
         for place, new in rules.patches.items():
             changes.enter_context(patch(place, new))
-        change(aws_commit, INLINE_BYTES=bounds.inline_bytes)
         change(
             aws_journal,
             INLINE_BYTES=bounds.inline_bytes,
+            FRUGAL_INLINE_BYTES=bounds.inline_bytes // 2,
             Commit=watched(aws_journal.Commit, world.paths),
         )
         change(

@@ -44,7 +44,7 @@ def take_for_stored(log: Log) -> None:
 @instead("append again what may be stored")
 def append_again(log: Log) -> None:
     async def commit(original: Any, *what: Any) -> Any:
-        return await log._stores.insist(original, *what)
+        return await log._stores.retry(original, *what)
 
     replace(log._stores.journal, "commit", commit)
 

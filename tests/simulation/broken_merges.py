@@ -7,7 +7,7 @@ from typing import Any
 from samsa.log.core import Log
 from samsa.log.retain import Retention
 from samsa.log.stores import partition_prefix
-from samsa.ports import Extent, Grave, Partition
+from samsa.ports import Extent, Partition, PendingDeletion
 
 from .ledger import Item, SimLedger
 from .rules import BROKEN, Rules, instead, replace
@@ -60,7 +60,7 @@ class SwapsBlindly(SimLedger):
         if there:
             self._swap(item, there, new)
             self._truth.swapped(partition, new)
-            self._settle(item, new) if self.far else None
+            self._settle(item, new) if self.remote else None
         return True
 
 
@@ -109,7 +109,7 @@ def no_grace(log: Log) -> None:
 def unannounced(log: Log) -> None:
     sweeper, stores = log.sweeper, log._stores
 
-    async def announce(original: Any, partition: Partition, grave: Grave) -> None:
+    async def announce(original: Any, partition: Partition, grave: PendingDeletion) -> None:
         await original(partition, grave._replace(keys=()) if grave.announced else grave)
 
     async def look_once(_: Any, partition: Partition) -> int:

@@ -79,7 +79,7 @@ class LedgerDoor(Door):
 
 
 class ObjectsDoor(Door):
-    far = True
+    remote = True
 
     async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
         data = b"".join([bytes(part) async for part in parts])

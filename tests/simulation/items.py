@@ -4,7 +4,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from samsa.ports import Bound, Extent, Grave, Head, Partition, UnknownPartition
+from samsa.ports import Bound, Extent, Head, Partition, PendingDeletion, UnknownPartition
 from samsa.ports.heads import HeadProducer, HeadState, entry_weight
 
 from .truth import Truth
@@ -30,7 +30,7 @@ class Item:
     settled_to: int = 0
     settled: set[int] = field(default_factory=set)
     """Of DynamoDB: the last offsets of extents that a swap put there."""
-    graves: dict[str, Grave] = field(default_factory=dict)
+    graves: dict[str, PendingDeletion] = field(default_factory=dict)
     cursors: dict[str, int] = field(default_factory=dict)
 
     def head(self) -> Head:
@@ -83,7 +83,7 @@ class Items:
 
     def __init__(self, truth: Truth, far: bool) -> None:
         self.calls: dict[str, int] = defaultdict(int)
-        self.far = far
+        self.remote = far
         self._truth = truth
         self._items: dict[Partition, Item] = {}
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Generator, Sequence
 
 from samsa.aws.extents import neighbours, uncovered
-from samsa.ports import Bound, Extent, Grave, Head, Partition, graves_of
+from samsa.ports import Bound, Extent, Head, Partition, PendingDeletion, graves_of
 
 from .heads import HeadCalls
 from .items import Item
@@ -21,7 +21,7 @@ class SimLedger(HeadCalls, RowCalls):
 
     def index(self, partition: Partition, extent: Extent) -> None:
         item = self.item(partition)
-        added = (self.far or self._is_free(item, extent)) and item.add(extent)
+        added = (self.remote or self._is_free(item, extent)) and item.add(extent)
         if added and item.counts(extent, item.settled_to):
             self._truth.indexed(partition, extent)
 
@@ -52,7 +52,7 @@ class SimLedger(HeadCalls, RowCalls):
     ) -> bool | Generator[None, None, bool]:
         if partition not in self._items:
             return False
-        if self.far:
+        if self.remote:
             return self._settle_and_swap(partition, list(old), list(new))
         item = self.item(partition)
         there = [e for e in item.valid() if old[0].base < e.end <= old[-1].end]
@@ -140,10 +140,10 @@ class SimLedger(HeadCalls, RowCalls):
         for grave in graves_of(old or gone, new):
             item.graves[grave.name] = grave
 
-    def announce(self, partition: Partition, grave: Grave) -> None:
+    def announce(self, partition: Partition, grave: PendingDeletion) -> None:
         self.item(partition).graves.setdefault(grave.name, grave)
 
-    def graves(self, partition: Partition, limit: int) -> list[Grave]:
+    def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
         graves = self.item(partition).graves
         return [graves[name] for name in sorted(graves)[:limit]]
 

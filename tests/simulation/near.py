@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from samsa.local.journal import SqliteJournal
-from samsa.local.packs import Place
+from samsa.local.packs import PackPosition
 from samsa.ports import Buffer, Extent, Partition, Tail
 
 from .doors import Door
@@ -75,7 +75,9 @@ class SimSqliteJournal(SqliteJournal):
 
         self._crashed = False
 
-    async def _write(self, partition: Partition, extent: Extent, parts: Sequence[Buffer]) -> Place:
+    async def _write(
+        self, partition: Partition, extent: Extent, parts: Sequence[Buffer]
+    ) -> PackPosition:
         """What a process that has crashed was about to write is never written."""
         if self._crashed:
             await asyncio.get_running_loop().create_future()

@@ -13,6 +13,7 @@ from inspect import isgenerator
 from typing import TYPE_CHECKING, Any
 
 from samsa.aws.journal import HeadJournal
+from samsa.aws.tidying import Settling
 from samsa.local.database import Busy
 from samsa.local.object_journal import ObjectJournal
 from samsa.log.cache import TailCache
@@ -33,6 +34,7 @@ STEP_S = 0.004
 LONGEST_SLEEP = 8
 """In times of what is long."""
 CACHED_BYTES = 2_000
+SETTLING = (Settling.AFTERWARDS, Settling.AFTERWARDS, Settling.BESIDE, Settling.AT_ONCE)
 
 
 class Process:
@@ -44,10 +46,10 @@ class Process:
         self.died: asyncio.Future[None] = world.loop.create_future()
         self._pace = STEP_S * rng.choice((1, 1, 1, 4, 15))
         self._skew_ms = rng.choice((0, 0, world.setting.long_ms, -300))
-        far = world.setting.far
+        far = world.setting.remote
         caches = far and rng.random() < 0.3
         objects = ObjectsDoor(self, world.objects)
-        objects.far = world.setting.kind is not Kind.PACKS
+        objects.remote = world.setting.kind is not Kind.PACKS
         ledger = LedgerDoor(self, world.ledger) if far else NearDoor(self, world.ledger)
         stores = Stores(
             ledger=ledger,
@@ -64,8 +66,8 @@ class Process:
         world = self.world
         if world.setting.kind is Kind.HEADS:
             has_window = world.setting.limits.window_ms > 0
-            beside = world.rng.random() < 0.3
-            return HeadJournal(ledger, objects, world.nonce, self, has_window, beside)
+            settling = world.rng.choice(SETTLING)
+            return HeadJournal(ledger, objects, world.nonce, self, has_window, settling)
         if world.setting.kind is Kind.OBJECTS:
             return ObjectJournal(ledger, objects, world.nonce)
         return SimSqliteJournal(ledger, world.packs, self.name, world.truth)
@@ -91,7 +93,7 @@ class Process:
         if fault is Fault.REFUSED or fault is Fault.LATE:
             world.note(self.name, name, args, fault)
             if fault is Fault.REFUSED and world.rng.random() < 0.5:
-                raise (NotDone if world.setting.far else Busy)(fault.value)
+                raise (NotDone if world.setting.remote else Busy)(fault.value)
             if fault is Fault.LATE:
                 world.later(self.name, name, method, args)
             raise Unavailable(fault.value)

@@ -68,7 +68,7 @@ class Setting:
         return self.long_ms + 300
 
     @property
-    def far(self) -> bool:
+    def remote(self) -> bool:
         return self.kind is Kind.HEADS
 
     @classmethod

@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 from simulation.ledger import SimLedger
 
-from samsa.joining import join_extents
 from samsa.local.schema import committed
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Claim, CommitResult, Extent, Grave, Partition, Topic
+from samsa.ports import Claim, CommitResult, Extent, Partition, PendingDeletion, Topic
+from samsa.ports.joining import join_extents
 
 PARTITION = Partition(UUID(int=1), 0)
 STEPS = 300
@@ -113,7 +113,7 @@ class Caller:
 
     def call_announce(self) -> tuple[object, ...]:
         key = self._key()
-        return (Grave(key, 0, 0, (key,), 1, announced=True),)
+        return (PendingDeletion(key, 0, 0, (key,), 1, announced=True),)
 
     def call_graves(self) -> tuple[object, ...]:
         return (self._rng.randint(1, 9),)

@@ -50,7 +50,7 @@ class World:
         self.truth = self.rules.truth(promised)
         self.packs = PackFolder()
         self.objects = self.rules.objects(self.truth, self.packs)
-        self.ledger = self.rules.ledger(self.truth, self.setting.far)
+        self.ledger = self.rules.ledger(self.truth, self.setting.remote)
         self.partitions = [Partition(UUID(int=1), n) for n in range(self.setting.partitions)]
         for partition in self.partitions:
             self.ledger.make(partition)

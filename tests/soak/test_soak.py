@@ -18,6 +18,7 @@ from soak.judges import Records, judge, judge_compacted
 from soak.writers import Writer
 
 SECONDS = int(os.environ.get("SAMSA_SOAK_SECONDS", "20"))
+UPKEEP_S = 60
 QUICK = ("--upkeep-interval", "0.3", "--settle-time", "0.5", "--metrics-port", "0")
 PARTITIONS = 2
 TOPICS: dict[str, dict[str, str]] = {
@@ -42,6 +43,14 @@ def brief_topics(peer: Peer, until: float) -> int:
         made += 1
         time.sleep(0.5)
     return made
+
+
+def comes_to_exceed(brokers: list[Samsa], name: str, least: float) -> bool:
+    """On a busy machine the janitors need longer than the load lasts. They go on after it."""
+    deadline = time.monotonic() + UPKEEP_S
+    while total(brokers, name) <= least and time.monotonic() < deadline:
+        time.sleep(0.5)
+    return total(brokers, name) > least
 
 
 def total(brokers: list[Samsa], name: str) -> float:
@@ -95,8 +104,8 @@ def test_every_acknowledged_record_is_accounted_for(tmp_path: Path) -> None:
                 assert judge_compacted(*given) < len(acknowledged) // 2
             else:
                 assert (judge(*given) == 0) == (topic == "kept")
-        assert total(brokers, "samsa_log_merged_extents_total") > 50
-        assert total(brokers, "samsa_log_copied_bytes_total") > 10_000
-        assert total(brokers, "samsa_log_reclaimed_bytes_total") > 100_000
+        assert comes_to_exceed(brokers, "samsa_log_merged_extents_total", 50)
+        assert comes_to_exceed(brokers, "samsa_log_copied_bytes_total", 10_000)
+        assert comes_to_exceed(brokers, "samsa_log_reclaimed_bytes_total", 100_000)
         told = {name: v for name, v in one.metrics().items() if name.startswith("samsa_log_")}
         print(f"{len(acknowledged)} acknowledged of {topic}; {told}")

@@ -17,7 +17,21 @@ from typing import Any
 
 from support.fake_store import CONTENT_TYPE, FakeStore
 
-from samsa.envelope import (
+from samsa.broker.broker import HANDLERS, Broker, Context, Held, Later
+from samsa.dispatch import answer, encode
+from samsa.local.folder import FolderObjects
+from samsa.local.journal import SqliteJournal
+from samsa.local.sqlite import SqliteLedger
+from samsa.local.sqlite_groups import SqliteGroups
+from samsa.local.wakeups import LocalWakeups
+from samsa.log.stores import Stores
+from samsa.ports import FileRange, Partition
+from samsa.records.batch import shift_offsets
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import DecodeError
+from samsa.wire.frame import Request as KafkaRequest
+from samsa.wire.frame import read_request
+from samsa_websocket.envelope import (
     LARGEST_INLINE,
     Error,
     ErrorCode,
@@ -35,20 +49,6 @@ from samsa.envelope import (
     Wake,
     apart,
 )
-from samsa.handlers.broker import HANDLERS, Broker, Context, Held, Later
-from samsa.handlers.dispatch import answer, encode
-from samsa.local.folder import FolderObjects
-from samsa.local.journal import SqliteJournal
-from samsa.local.sqlite import SqliteLedger
-from samsa.local.sqlite_groups import SqliteGroups
-from samsa.local.wakeups import LocalWakeups
-from samsa.log.stores import Stores
-from samsa.ports import FileRange, Partition
-from samsa.records.batch import shift_offsets
-from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.errors import DecodeError
-from samsa.wire.frame import Request as KafkaRequest
-from samsa.wire.frame import read_request
 
 WAITS = {ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP}
 INLINE_PIECE = 4096

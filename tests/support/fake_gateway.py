@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request as Handshake
 from websockets.http11 import Response
 
-from samsa.envelope import (
+from samsa_websocket.envelope import (
     EnvelopeError,
     Error,
     ErrorCode,

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from samsa.local_api.app import LocalApi, Settings, serving
-from samsa.local_api.chaos import Chaos
-from samsa.local_api.limits import Limits
+from samsa_websocket.local_gateway.app import LocalApi, LocalGatewaySettings, serving
+from samsa_websocket.local_gateway.chaos import Chaos
+from samsa_websocket.local_gateway.limits import Limits
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ async def a_door(
     **limits: Any,
 ) -> AsyncIterator[Door]:
     events = folder / "events"
-    settings = Settings(
+    settings = LocalGatewaySettings(
         functions=functions,
         port=0,
         environment={"EVENTS": str(events)},

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import pytest
 
-from samsa.work import SIDE_BY_SIDE, Work, WorkLimits
+from samsa.broker.work import SIDE_BY_SIDE, Work, WorkLimits
 
 SLICE_S = 0.001
 

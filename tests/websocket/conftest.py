@@ -6,7 +6,7 @@ import pytest
 from server.peer import Peer
 from support.fake_gateway import FakeGateway, a_gateway
 
-from samsa.shim import Dialer, dial
+from samsa_websocket.shim import Dialer, dial
 
 
 @pytest.fixture

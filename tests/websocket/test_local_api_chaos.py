@@ -10,7 +10,7 @@ import pytest
 from support.local_api import Door, a_door, ask, becomes_true, hear
 from websockets.exceptions import ConnectionClosed
 
-from samsa.local_api.chaos import Chaos
+from samsa_websocket.local_gateway.chaos import Chaos
 
 FUNCTIONS = Path(__file__).with_name("functions")
 

@@ -12,8 +12,8 @@ from botocore.credentials import Credentials
 from support.local_api import Door, a_door, ask, hear
 from websockets.exceptions import InvalidStatus
 
-from samsa.aws.connections import ConnectionsApi, Gone
-from samsa.shim.signing import HandshakeSigner
+from samsa_websocket.pushes.connections import ConnectionsApi, Gone
+from samsa_websocket.shim.signing import HandshakeSigner
 
 FUNCTIONS = Path(__file__).with_name("functions")
 KEYS = {"gregor": "metamorphosis"}

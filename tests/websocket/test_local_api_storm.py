@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from support.broker import SAMSA
 from support.servers.processes import running
 
-from samsa.shim import dial
+from samsa_websocket.shim import dial
 
 PRODUCERS = CONSUMERS = PARTITIONS = 4
 MESSAGES = 60

@@ -14,8 +14,8 @@ from clients.samples import SAMPLES
 from confluent_kafka import Consumer, Producer, TopicPartition
 from support.fake_gateway import FakeGateway
 
-from samsa.envelope import Upload
 from samsa.wire.apis import ApiKey
+from samsa_websocket.envelope import Upload
 
 IN_PYTHON = ["confluent", "kafka-python", "aiokafka"]
 LARGE = 900_000

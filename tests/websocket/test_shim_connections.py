@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, Producer
 from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
-from samsa.cost.load import PER_CONSUMER, PER_PRODUCER
+from samsa_broker.cost.load import PER_CONSUMER, PER_PRODUCER
 
 
 @pytest.fixture

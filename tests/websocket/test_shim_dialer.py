@@ -11,9 +11,9 @@ from server.peer import Peer
 from server.talk import versions
 from support.waiting import eventually
 
-from samsa.shim import Away, Refused, dial
-from samsa.shim.listener import Shim
-from samsa.shim.settings import Settings
+from samsa_websocket.shim import Away, ClientRefused, dial
+from samsa_websocket.shim.listener import Shim
+from samsa_websocket.shim.settings import ShimSettings
 
 
 def test_kafka_python_needs_no_other_process(gateway):
@@ -56,12 +56,12 @@ def test_nothing_of_it_is_left_after_closing(gateway):
 
 def test_a_cluster_that_refuses_or_is_away_is_an_error_at_once(gateway):
     gateway.refuses = HTTPStatus.FORBIDDEN
-    with pytest.raises(Refused, match="403"):
+    with pytest.raises(ClientRefused, match="403"):
         dial(gateway.url, sign=False)
     gateway.go_away()
     with pytest.raises(Away, match="refused"):
         dial(gateway.url, sign=False)
-    with pytest.raises(Refused, match="wss://"):
+    with pytest.raises(ClientRefused, match="wss://"):
         dial("http://example.com")
 
 
@@ -77,7 +77,7 @@ def test_a_client_that_goes_just_before_the_dialer_does_leaves_no_websocket_open
 
 def test_a_shim_that_ends_at_any_turn_after_its_client_has_gone_leaves_no_websocket_open(gateway):
     async def go_and_close(turns: int) -> None:
-        shim = Shim(Settings(gateway.url, sign=False))
+        shim = Shim(ShimSettings(gateway.url, sign=False))
         with await asyncio.to_thread(Peer, await shim.listen("127.0.0.1", 0)) as peer:
             await asyncio.to_thread(versions, peer)
         for _ in range(turns):

@@ -28,9 +28,9 @@ from server.talk import (
 from support.fake_gateway import FakeGateway, Fault
 from support.waiting import eventually
 
-from samsa.shim.settings import Times
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import metadata
+from samsa_websocket.shim.settings import Times
 
 TOPIC = "letters"
 QUICK = Times(first_delay=0.02, longest_delay=0.1)

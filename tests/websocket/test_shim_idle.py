@@ -11,9 +11,9 @@ from server.talk import FETCH, batch, create, describe, fetch_row, read, records
 from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
-from samsa.envelope import News, Parked, Wake
-from samsa.shim.settings import Times
 from samsa.wire.apis import ApiKey
+from samsa_websocket.envelope import News, Parked, Wake
+from samsa_websocket.shim.settings import Times
 
 TOPIC = "letters"
 WAIT_MS = 200

@@ -23,9 +23,9 @@ from server.talk import (
 )
 from support.fake_gateway import Fault
 
-from samsa.envelope import LARGEST_INLINE, Reference, Request, Upload
-from samsa.shim.settings import Limits, Times
 from samsa.wire.apis import ApiKey
+from samsa_websocket.envelope import LARGEST_INLINE, Reference, Request, Upload
+from samsa_websocket.shim.settings import Limits, Times
 
 TOPIC = "parcels"
 QUICK = Times(first_delay=0.02, longest_delay=0.1)

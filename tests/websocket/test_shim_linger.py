@@ -17,8 +17,8 @@ from server.talk import (
 )
 from support.fake_gateway import FakeGateway
 
-from samsa.envelope import MOST_TOGETHER
 from samsa.wire.apis import ApiKey
+from samsa_websocket.envelope import MOST_TOGETHER
 
 TOPIC = "parcels"
 VERY_LONG_S = 1_000.0
@@ -38,10 +38,26 @@ def test_produces_that_come_one_by_one_share_a_message(
     assert [each.several for each in gateway.requests()[before:]] == [True]
 
 
-def test_a_lone_produce_is_asked_when_its_time_is_over(connect: Callable[..., Peer]):
+def test_a_lone_produce_is_asked_when_its_time_is_over(
+    connect: Callable[..., Peer], gateway: FakeGateway
+):
     peer = connect(linger_s=0.05)
     create(peer, TOPIC)
+    before = len(gateway.requests())
     assert write(peer, TOPIC, b"alone") == 0
+    assert [each.lingers for each in gateway.requests()[before:]] == [True]
+
+
+def test_only_produces_say_that_they_lingered_and_only_if_they_did(
+    connect: Callable[..., Peer], gateway: FakeGateway
+):
+    peer = connect(linger_s=0.05)
+    create(peer, TOPIC)
+    assert not any(each.lingers for each in gateway.requests())
+    at_once = connect(linger_s=0.0)
+    before = len(gateway.requests())
+    write(at_once, TOPIC, b"at once")
+    assert not any(each.lingers for each in gateway.requests()[before:])
 
 
 def test_whatever_else_a_client_asks_does_not_wait_and_takes_produces_along(

@@ -8,8 +8,8 @@ import pytest
 from server.peer import Peer
 from server.talk import versions
 
-from samsa.shim import Refused, dial
-from samsa.shim.signing import region_in
+from samsa_websocket.shim import ClientRefused, dial
+from samsa_websocket.shim.signing import region_in
 
 KEY_ID, SECRET, TOKEN = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "session+token/="
 
@@ -77,7 +77,7 @@ def test_nothing_is_signed_unless_asked(gateway):
 
 def test_a_region_that_nobody_names_is_asked_for(gateway, monkeypatch):
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    with pytest.raises(Refused, match="--region"):
+    with pytest.raises(ClientRefused, match="--region"):
         dial(gateway.url)
 
 

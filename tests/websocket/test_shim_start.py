@@ -18,9 +18,9 @@ from support.broker import SAMSA
 from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
-from samsa.cli.main import parser
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import api_versions
+from samsa_broker.cli.main import parser
 
 ADDRESS = re.compile(r"127\.0\.0\.1:(\d+)(?:, |$)", re.MULTILINE)
 NO_KEYS = {"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}

@@ -4,8 +4,8 @@ import time
 
 from websockets.asyncio.client import connect
 
-from samsa.envelope import Greeting, Reply, Request, decode, encode, greeting_query
-from samsa.shim.handshake import with_query
+from samsa_websocket.envelope import Greeting, Reply, Request, decode, encode, greeting_query
+from samsa_websocket.shim.handshake import with_query
 
 from .crowd import check, frame
 

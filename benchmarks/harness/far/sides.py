@@ -101,12 +101,22 @@ def a_place(folder: Path, endpoints: Endpoints) -> Iterator[Place]:
 
 def of_tree(tree: Path) -> dict[str, str]:
     """The environment in which programs of this Python are those of the tree."""
-    variables = {"PYTHONPATH": str(tree / "layers" / "samsa" / "src")}
-    which = "import samsa; print(samsa.__file__)"
+    sources = [tree / folder / "src" for folder in ("layers/samsa", "websocket_api", "broker")]
+    if not sources[-1].is_dir():
+        _name_main_as_now(sources[0])
+    variables = {"PYTHONPATH": os.pathsep.join(str(each) for each in sources if each.is_dir())}
+    which = "import samsa_broker.cli.main, samsa; print(samsa.__file__)"
     code, said = run([sys.executable, "-c", which], GIT_S, variables)
-    if code or not said.startswith(variables["PYTHONPATH"]):
+    if code or not said.startswith(str(sources[0])):
         raise BrokerFailed(f"Samsa would not run from {tree}: {said}")
     return variables
+
+
+def _name_main_as_now(source: Path) -> None:
+    """In a tree of before the command line had a distribution of its own."""
+    folder = source / "samsa_broker" / "cli"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "main.py").write_text("from samsa.cli.main import main\n")
 
 
 @contextmanager

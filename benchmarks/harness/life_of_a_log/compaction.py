@@ -17,7 +17,7 @@ from samsa.log.layout import Batch
 from samsa.log.stores import Stores
 from samsa.ports import Partition, Topic
 from samsa.records import Record, build, read_header
-from samsa.system import SystemClock
+from samsa.runtime.system import SystemClock
 
 MB = 1_000_000
 KEYS = 20_000

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
-from samsa.handlers.broker import Broker
+from samsa.broker.broker import Broker
 from samsa.local.memory import MemoryObjects
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
@@ -19,8 +19,8 @@ from samsa.log.cache import TailCache
 from samsa.log.merge import Budget
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Buffer, Partition, Piece, Topic
-from samsa.server.listener import Server, ServerLimits
-from samsa.system import SystemClock
+from samsa.runtime.system import SystemClock
+from samsa_broker.server.listener import Server, ServerLimits
 
 from .merging import MB, a_batch
 
@@ -32,7 +32,7 @@ SIZE = 1_000
 class FarObjects(MemoryObjects):
     """Objects in memory, as far away as S3 is, once `far_away` is set."""
 
-    far = True
+    remote = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -17,7 +17,7 @@ from samsa.log.merge import Budget
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Partition, Topic
 from samsa.records import Record, build, read_header
-from samsa.system import SystemClock
+from samsa.runtime.system import SystemClock
 
 MB = 1_000_000
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from samsa.envelope import (
+from samsa_websocket.envelope import (
     Error,
     ErrorCode,
     Failure,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from property.envelope.messages import MESSAGES, damaged
 from property.records.strategies import examples
 
-from samsa.envelope import EnvelopeError, decode, encode
+from samsa_websocket.envelope import EnvelopeError, decode, encode
 
 often = examples(300)
 

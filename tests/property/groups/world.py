@@ -15,12 +15,12 @@ from uuid import UUID
 from samsa.groups import (
     ClassicGroup,
     ConsumerHeartbeat,
+    GroupSettings,
     Hearing,
     Heartbeat,
     Join,
     Packer,
     Parked,
-    Settings,
     Sync,
     TopicInfo,
     matches,
@@ -33,7 +33,7 @@ SESSION_MS = 10_000
 START_MS = 1_000_000_000
 LONGEST_WAIT_MS = 5_000
 """Between two looks of a parked request."""
-SETTINGS = Settings(
+SETTINGS = GroupSettings(
     initial_rebalance_delay_ms=3_000,
     min_session_timeout_ms=6_000,
     new_member_join_timeout_ms=60_000,

@@ -12,9 +12,9 @@ from samsa.aws.credentials import Credentials, endpoint_or, region_or
 from samsa.aws.presign import Presigner
 from samsa.aws.s3_store import open_store
 from samsa.aws.sigv4 import Keys
-from samsa.gateway.function import _connections_url
 from samsa.ports import Misconfigured
-from samsa.shim.signing import region_in
+from samsa_websocket.gateway.function import _connections_url
+from samsa_websocket.shim.signing import region_in
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from samsa.aws import shared_puts
-from samsa.aws.shared_puts import Place, SharedPuts
+from samsa.aws.shared_puts import SharedPuts, StoredAt
 from samsa.local.memory import MemoryObjects
 from samsa.ports import Buffer, Partition, Unavailable
 from samsa.ports.windows import (
@@ -50,14 +50,16 @@ class Given:
         words = iter(f"w{n}" for n in range(100))
         self.puts = SharedPuts(self.objects, words.__next__, Clock(), small_too)
 
-    async def put(self, partition: Partition, data: bytes, guess: int = 0) -> "asyncio.Task[Place]":
+    async def put(
+        self, partition: Partition, data: bytes, guess: int = 0
+    ) -> "asyncio.Task[StoredAt]":
         """Begun, and as far as it comes without an answer."""
         task = asyncio.create_task(self.puts.put(partition, data.decode(), guess, [data], 0))
         for _ in range(4):
             await asyncio.sleep(0)
         return task
 
-    async def stored(self, place: Place, size: int) -> bytes:
+    async def stored(self, place: StoredAt, size: int) -> bytes:
         return bytes(await self.objects.get(place.key, place.start, size))
 
 

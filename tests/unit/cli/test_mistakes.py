@@ -2,7 +2,7 @@
 
 import pytest
 
-from samsa.cli.main import main
+from samsa_broker.cli.main import main
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from samsa.cli import pipeline
-from samsa.cli.main import main
+from samsa_broker.cli import pipeline
+from samsa_broker.cli.main import main
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_every_job_that_is_listed_is_there(name: str):
 def test_without_spark_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.setattr(pipeline, "find_spec", lambda name: None)
     assert main(["pipeline", "compare", "a", "b"]) == 1
-    assert "pip install 'samsa-broker[spark]'" in capsys.readouterr().err
+    assert "pip install ./pipeline" in capsys.readouterr().err

@@ -2,8 +2,8 @@
 
 import pytest
 
-from samsa.cli.main import parser
 from samsa.ports.bounds import LONGEST_ZONE
+from samsa_broker.cli.main import parser
 
 
 @pytest.mark.parametrize("name", ["eu-central-1a", "z" * LONGEST_ZONE])

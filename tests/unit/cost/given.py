@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from samsa.cli.cost import prices_of
-from samsa.cost import Bill, Load, Prices
+from samsa_broker.cli.cost import prices_of
+from samsa_broker.cost import Bill, Load, Prices
 
 SHIPPED = prices_of(None)
 MONTH = 2_628_000
@@ -30,7 +30,7 @@ ALONE = Load(1, size=1_000, producers=1, consumers=0, partitions=1, linger_ms=0)
 SMALL = 61 + 8 + 1_000
 """Bytes of an append of ALONE: a batch of one message."""
 HEAD_UNITS = 2
-"""To update the head of ALONE: 190 bytes, a producer of 120, an entry of 60 and the append."""
+"""To update the head of ALONE: 190 bytes, a producer of 55, an entry of 60 and the append."""
 HEAD_UNITS_OF_FUNCTIONS = 3
 """There the append before it is in the head too."""
 INDEX_UNITS = 2

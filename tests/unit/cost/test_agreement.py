@@ -3,16 +3,16 @@
 from support.template import read_template
 from unit.cost.given import SHIPPED
 
-from samsa.aws import pushing
-from samsa.cost import acts, of_functions, of_processes
-from samsa.gateway.settings import Settings as GatewaySettings
-from samsa.handlers import catalog
 from samsa.log import janitor, retain, watch
 from samsa.log.stores import Limits
 from samsa.ports.windows import WINDOW_BYTES
-from samsa.server import upkeep
-from samsa.shim import together
-from samsa.shim.settings import Times
+from samsa.runtime import upkeep
+from samsa.topics import catalog
+from samsa_broker.cost import acts, of_functions, of_processes
+from samsa_websocket.gateway.settings import GatewaySettings as GatewaySettings
+from samsa_websocket.pushes import pushing
+from samsa_websocket.shim import produce_batching as together
+from samsa_websocket.shim.settings import Times
 
 TEMPLATE = read_template()
 

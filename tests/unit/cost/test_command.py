@@ -1,4 +1,4 @@
-"""`samsa cost` as it is typed, and the README's tables, which are what it prints."""
+"""`samsa cost` as it is typed, and the tables of docs/cost.md, which are what it prints."""
 
 import json
 import re
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from samsa.cli.main import main
+from samsa_broker.cli.main import main
 
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "cost.md"
 SHOWN = re.compile(r"<!-- (samsa cost [^>]*) -->\n((?:\|[^\n]*\n)+)")
 
 
@@ -164,8 +164,8 @@ def test_the_table_marks_the_cheapest_of_each_row(samsa_cost: Shell):
         assert [price for price, marked in prices if marked] == [cheapest]
 
 
-def test_the_readme_shows_what_the_command_prints(samsa_cost: Shell):
-    shown = SHOWN.findall(README.read_text("utf-8"))
+def test_the_page_shows_what_the_command_prints(samsa_cost: Shell):
+    shown = SHOWN.findall(PAGE.read_text("utf-8"))
     assert len(shown) == 2
     for command, rows in shown:
         _, _, *flags = shlex.split(command)

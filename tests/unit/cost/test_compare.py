@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from unit.cost.given import SHIPPED, instant
 
-from samsa.cost import BILLS, Load, break_evens, functions
-from samsa.cost.compare import HIGHEST, LOWEST, OURS
 from samsa.ports.bounds import INLINE_BYTES
+from samsa_broker.cost import BILLS, Load, break_evens, functions
+from samsa_broker.cost.compare import HIGHEST, LOWEST, OURS
 
 BY_NAME = {bill(Load(1), SHIPPED).name: bill for bill in BILLS}
 
@@ -116,7 +116,7 @@ def test_at_a_break_even_the_cheaper_one_changes(load):
 
 
 def test_where_nothing_is_paid_per_call_samsa_is_always_cheaper():
-    from samsa.cost import Prices
+    from samsa_broker.cost import Prices
 
     free = Prices({})
     free._values = {

@@ -22,7 +22,7 @@ from unit.cost.given import (
     instant,
 )
 
-from samsa.cost import Load, Prices, kafka, msk, of_processes, processes
+from samsa_broker.cost import Load, Prices, kafka, msk, of_processes, processes
 
 A_MEGABYTE = a_load(size=2**20, consumers=1, partitions=10, retention_hours=1)
 WRITTEN_GB = MONTH / 1024
@@ -173,8 +173,8 @@ def test_without_a_window_nothing_waits():
 
 
 def test_a_producer_that_is_not_idempotent_leaves_nothing_in_the_head():
-    """A head of 1,319 bytes and not of 1,439 are two units each; 190 and 840 of seven are more."""
-    load = replace(ALONE, producers=7)
+    """A head of 1,319 bytes is two units, and with fourteen producers of 55 it is 2,089: three."""
+    load = replace(ALONE, producers=14)
     writes = [
         dollars(processes(replace(load, idempotent=is_so), instant()), "DynamoDB writes")
         for is_so in (True, False)

@@ -3,8 +3,8 @@
 import pytest
 from unit.cost.given import SHIPPED
 
-from samsa.cost import BadPrices, Prices
-from samsa.cost.prices import laid_over
+from samsa_broker.cost import BadPrices, Prices
+from samsa_broker.cost.prices import laid_over
 
 STEPPED = {"shop": {"per_million": [[0, 1.0], [1_000, 0.8]], "per_hour": 2.0}}
 

@@ -8,9 +8,17 @@ from random import Random
 
 import pytest
 
-from samsa.demo.position import CANONICAL, HEAD, SCHEMA, Position, fingerprint, to_avro, to_json
-from samsa.demo.story import Form, Kind, Plot, Told, tell
-from samsa.demo.trucks import KM_PER_DEGREE, LIMIT
+from samsa_broker.demo.position import (
+    CANONICAL,
+    HEAD,
+    SCHEMA,
+    Position,
+    fingerprint,
+    to_avro,
+    to_json,
+)
+from samsa_broker.demo.story import Form, Kind, Plot, Told, tell
+from samsa_broker.demo.trucks import KM_PER_DEGREE, LIMIT
 
 START = 1_767_225_600_000
 
@@ -82,7 +90,7 @@ def test_a_truck_that_left_does_not_come_back_and_another_takes_its_place():
 
 
 def test_what_is_bad_cannot_be_read_as_a_position():
-    fastavro = pytest.importorskip("fastavro", reason="it is the oracle: pip install '.[spark]'")
+    fastavro = pytest.importorskip("fastavro", reason="it is the oracle: pip install ./pipeline")
     bad = [one.value for one in story(3_000, bad=0.5, form=Form.MIXED) if one.kind == Kind.BAD]
     wrongs = {_wrong(value, fastavro) for value in bad}
     assert wrongs == {"cut", "nameless", "words", "nowhere", "cut avro", "schema", "nowhere avro"}
@@ -117,7 +125,7 @@ def _wrong_json(value: bytes) -> str:
 
 
 def test_avro_is_what_others_take_for_avro():
-    fastavro = pytest.importorskip("fastavro", reason="it is the oracle: pip install '.[spark]'")
+    fastavro = pytest.importorskip("fastavro", reason="it is the oracle: pip install ./pipeline")
     from fastavro.schema import fingerprint as theirs
     from fastavro.schema import to_parsing_canonical_form
 

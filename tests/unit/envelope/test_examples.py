@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from samsa.envelope import (
+from samsa_websocket.envelope import (
     EnvelopeError,
     Error,
     ErrorCode,
@@ -32,6 +32,7 @@ WRITTEN = {
     '1 request 17 {"waited":480}\nAAECAw==': Request(17, b"\0\1\2\3", 480),
     "1 reply 17": Reply(17),
     '1 request 17 {"several":true}\nAAECAw==': Request(17, b"\0\1\2\3", several=True),
+    '1 request 17 {"lingers":true}\nAAECAw==': Request(17, b"\0\1\2\3", lingers=True),
     '1 reply 17 {"several":true}\nAAECAw==': Reply(17, b"\0\1\2\3", several=True),
     '1 reference 18 {"key":"k","size":9,"sha256":"ab","several":true}': Reference(
         18, "k", 9, "ab", several=True
@@ -95,6 +96,7 @@ def test_members_that_are_not_known_are_ignored():
         '1 request 17 {"waited":true}\nAA==',
         '1 request 17 {"waited":1.5}\nAA==',
         '1 request 17 {"several":1}\nAA==',
+        '1 request 17 {"lingers":1}\nAA==',
         "1 parked 17",
         '1 parked 17 {"wait":1,"watches":"abc"}',
         '1 gather 1 {"urls":["u"],"pieces":[[1,0,1]]}',

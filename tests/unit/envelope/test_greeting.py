@@ -1,6 +1,6 @@
 import pytest
 
-from samsa.envelope import EnvelopeError, Greeting, greeting_query, read_greeting
+from samsa_websocket.envelope import EnvelopeError, Greeting, greeting_query, read_greeting
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "kafka.example.com"])

@@ -1,6 +1,6 @@
 import pytest
 
-from samsa.envelope import EnvelopeError, apart, joined
+from samsa_websocket.envelope import EnvelopeError, apart, joined
 
 FRAMES = (b"first", b"", b"third")
 

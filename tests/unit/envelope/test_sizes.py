@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from samsa.envelope import (
+from samsa_websocket.envelope import (
     LARGEST_INLINE,
     MAX_MESSAGE,
     MAX_PART,
@@ -15,8 +15,8 @@ from samsa.envelope import (
     fits,
     parts,
 )
-from samsa.envelope.fields import LARGEST_INTEGER, to_base64
-from samsa.envelope.sizes import HEADER_ROOM
+from samsa_websocket.envelope.fields import LARGEST_INTEGER, to_base64
+from samsa_websocket.envelope.sizes import HEADER_ROOM
 
 
 def test_the_largest_frame_fits_behind_the_longest_header():

@@ -9,9 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from property.records.strategies import examples
 
-from samsa.envelope import Frame, Gather, Message, Range, Reply, decode, fits
-from samsa.gateway.promises import Promise
-from samsa.gateway.replies import Replies
 from samsa.local.memory import MemoryObjects
 from samsa.ports import Buffer
 from samsa.records import Record, build, headers
@@ -19,6 +16,9 @@ from samsa.records.batch import assign, shift_offsets
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import Request, read_request, read_response, request_frame
 from samsa.wire.messages import fetch
+from samsa_websocket.envelope import Frame, Gather, Message, Range, Reply, decode, fits
+from samsa_websocket.gateway.object_ranges import Promise
+from samsa_websocket.gateway.replies import Replies
 
 VERSION = 12
 SPILL = "spill/responses/one"

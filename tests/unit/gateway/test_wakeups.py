@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from samsa.aws.pushing import WOKEN_AT_ONCE
-from samsa.envelope import Wake, decode
-from samsa.gateway.visit import Door
-from samsa.gateway.wakeups import PushedWakeups
 from samsa.ports import Appended, GroupKey, Partition, Topic
+from samsa_websocket.envelope import Wake, decode
+from samsa_websocket.gateway.request_scope import CurrentRequest
+from samsa_websocket.gateway.wakeups import PushedWakeups
+from samsa_websocket.pushes.pushing import WOKEN_AT_ONCE
 
 PARTITION = Partition(uuid4(), 0)
 
@@ -40,7 +40,7 @@ class Connections:
 
 def given() -> tuple[Any, Ledger]:
     ledger = Ledger()
-    return PushedWakeups(Door(), ledger), ledger  # type: ignore[arg-type]
+    return PushedWakeups(CurrentRequest(), ledger), ledger  # type: ignore[arg-type]
 
 
 async def test_of_a_crowd_one_event_wakes_a_part_and_the_rest_stays_to_be_woken_by_the_next():
@@ -61,7 +61,7 @@ async def test_of_a_crowd_one_event_wakes_a_part_and_the_rest_stays_to_be_woken_
 async def test_a_connection_that_takes_no_push_does_not_hold_up_the_answer(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("samsa.aws.pushing.WAKING_S", 0.01)
+    monkeypatch.setattr("samsa_websocket.pushes.pushing.WAKING_S", 0.01)
     pushing, _ = given()
     connections = Connections(hangs=True)
     pushing.wake(PARTITION, {"stuck": 7})

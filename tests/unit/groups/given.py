@@ -7,12 +7,12 @@ from uuid import UUID
 from samsa.groups import (
     ConsumerHeartbeat,
     Group,
+    GroupSettings,
     Heartbeat,
     Join,
     Leave,
     Leaving,
     Parked,
-    Settings,
     Sync,
     TopicInfo,
     pack,
@@ -30,7 +30,7 @@ T, U = UUID(int=1), UUID(int=2)
 class Given:
     group: Group | None = None
     now: int = 1_000_000
-    settings: Settings = field(default_factory=Settings)
+    settings: GroupSettings = field(default_factory=GroupSettings)
     woken: frozenset[str] = frozenset()
     topics: dict = field(default_factory=lambda: {"t": TopicInfo(T, 4), "u": TopicInfo(U, 2)})
     tickets: "count[int]" = field(default_factory=count)

@@ -5,10 +5,10 @@ from unit.groups.given import DELAY, REBALANCE, SESSION, Given
 from samsa.groups import (
     ConsumerHeartbeat,
     GroupError,
+    GroupSettings,
     Hearing,
     Heartbeat,
     Parked,
-    Settings,
     described,
     step,
 )
@@ -109,7 +109,7 @@ def test_an_id_that_was_given_out_lapses_in_time_though_the_clock_was_set_back()
 
 
 def test_a_consumer_is_put_out_in_time_though_the_clock_was_set_back():
-    given = Given(now=2 * HOUR, settings=Settings(consumer_session_timeout_ms=SESSION))
+    given = Given(now=2 * HOUR, settings=GroupSettings(consumer_session_timeout_ms=SESSION))
     given.heartbeat("A", 0)
     given.heartbeat("B", 0)
     given.now -= HOUR
@@ -121,7 +121,7 @@ def test_a_consumer_is_put_out_in_time_though_the_clock_was_set_back():
 
 
 def test_the_session_of_a_consumer_ends_exactly_where_it_is_heard():
-    given = Given(settings=Settings(consumer_session_timeout_ms=SESSION))
+    given = Given(settings=GroupSettings(consumer_session_timeout_ms=SESSION))
     here = Hearing("here", {})
 
     def say(member_id, epoch, **more):
@@ -157,7 +157,7 @@ def test_the_epoch_after_the_last_one_is_the_first():
 
 
 def test_many_small_steps_back_do_not_add_up():
-    given = Given(now=2 * HOUR, settings=Settings(initial_rebalance_delay_ms=0))
+    given = Given(now=2 * HOUR, settings=GroupSettings(initial_rebalance_delay_ms=0))
     a, b = given.stable("a", "b")
     for _ in range(100):
         given.now -= 900

@@ -3,14 +3,14 @@
 import pytest
 from unit.groups.given import REBALANCE, SESSION, Given, T, U, parts
 
-from samsa.groups import GroupError, Settings, TopicInfo, state_of
+from samsa.groups import GroupError, GroupSettings, TopicInfo, state_of
 
 EVERYTHING = parts(T, 0, 1, 2, 3)
 
 
 def two_members() -> tuple[Given, frozenset, frozenset]:
     """A and B, both settled in epoch 2; what each has."""
-    given = Given(settings=Settings(consumer_session_timeout_ms=SESSION))
+    given = Given(settings=GroupSettings(consumer_session_timeout_ms=SESSION))
     given.heartbeat("A", 0)
     given.heartbeat("B", 0)
     mine = given.heartbeat("A", 1).assignment
@@ -123,7 +123,7 @@ def test_an_assignor_that_there_is_not_is_refused():
 
 
 def test_a_full_group_takes_no_more():
-    given = Given(settings=Settings(consumer_max_size=1))
+    given = Given(settings=GroupSettings(consumer_max_size=1))
     given.heartbeat("A", 0)
     assert given.heartbeat("B", 0).error is GroupError.GROUP_MAX_SIZE_REACHED
     assert given.heartbeat("A", 1).error is None
@@ -154,7 +154,7 @@ def test_a_silent_member_is_dropped_when_its_session_is_over():
 
 
 def test_a_member_that_does_not_let_go_in_time_is_dropped_though_it_beats():
-    given = Given(settings=Settings(consumer_session_timeout_ms=SESSION))
+    given = Given(settings=GroupSettings(consumer_session_timeout_ms=SESSION))
     given.heartbeat("A", 0)
     given.heartbeat("B", 0)
     given.heartbeat("A", 1)

@@ -3,7 +3,7 @@
 import pytest
 from unit.groups.given import DELAY, REBALANCE, SESSION, Given
 
-from samsa.groups import GroupError, Joined, Parked, Settings, state_of
+from samsa.groups import GroupError, GroupSettings, Joined, Parked, state_of
 
 
 def test_the_first_of_a_group_waits_for_others():
@@ -25,7 +25,7 @@ def test_a_lone_member_leads_generation_one():
 
 
 def test_without_a_delay_the_first_need_not_wait():
-    given = Given(settings=Settings(initial_rebalance_delay_ms=0))
+    given = Given(settings=GroupSettings(initial_rebalance_delay_ms=0))
     assert given.join().generation == 1
 
 
@@ -130,7 +130,7 @@ def test_session_timeouts_have_limits(timeout):
 
 
 def test_a_full_group_takes_no_more():
-    given = Given(settings=Settings(max_size=2))
+    given = Given(settings=GroupSettings(max_size=2))
     a, b = given.stable("a", "b")
     assert given.join().error is GroupError.GROUP_MAX_SIZE_REACHED
     given.join(a)
@@ -140,7 +140,7 @@ def test_a_full_group_takes_no_more():
 def test_whoever_joins_again_last_is_put_out_of_a_group_that_became_too_large():
     given = Given()
     a, b, c = given.stable("a", "b", "c")
-    given.settings = Settings(max_size=2)
+    given.settings = GroupSettings(max_size=2)
     given.join(a)
     given.join(b)
     assert given.join(c).error is GroupError.GROUP_MAX_SIZE_REACHED

@@ -7,8 +7,8 @@ from samsa.groups import (
     ClassicGroup,
     ConsumerGroup,
     GroupError,
+    GroupSettings,
     Parked,
-    Settings,
     may_commit,
     state_of,
 )
@@ -127,7 +127,7 @@ def test_a_group_is_downgraded_when_the_last_member_of_the_new_kind_leaves():
 
 def test_a_group_is_downgraded_when_the_last_member_of_the_new_kind_falls_silent():
     given, (a,) = consumers([("t", 0)])
-    given.settings = Settings(consumer_session_timeout_ms=SESSION)
+    given.settings = GroupSettings(consumer_session_timeout_ms=SESSION)
     given.heartbeat("N", 0)
     generation = rejoin(given, a).generation
     given.sync(a, generation)

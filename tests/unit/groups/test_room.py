@@ -14,8 +14,8 @@ from samsa.groups import (
     ConsumerHeartbeat,
     Corrupt,
     GroupError,
+    GroupSettings,
     Join,
-    Settings,
     Sync,
     TooLarge,
     fits,
@@ -101,7 +101,7 @@ def test_a_request_that_no_group_has_room_for_is_refused_unseen(request_, error)
 
 
 def test_ids_that_were_given_out_count_as_members():
-    given = Given(settings=Settings(max_size=3))
+    given = Given(settings=GroupSettings(max_size=3))
     for n in range(3):
         assert given.join(requires_id=True).error is GroupError.MEMBER_ID_REQUIRED, n
     assert given.join(requires_id=True).error is GroupError.GROUP_MAX_SIZE_REACHED

@@ -6,11 +6,11 @@ from unit.groups.given import DELAY, REBALANCE, SESSION, Given
 from samsa.groups import (
     ConsumerHeartbeat,
     GroupError,
+    GroupSettings,
     Hearing,
     Heartbeat,
     LeftMember,
     Parked,
-    Settings,
     Sync,
     Synced,
     state_of,
@@ -123,7 +123,7 @@ def test_a_heartbeat_is_written_only_when_it_is_worth_it():
 
 
 def test_a_heartbeat_that_was_not_written_still_counts():
-    given = Given(settings=Settings(initial_rebalance_delay_ms=0))
+    given = Given(settings=GroupSettings(initial_rebalance_delay_ms=0))
     (a,) = given.stable("a")
     given.now += SESSION // 4 - 1
     given.beat(a, 1)

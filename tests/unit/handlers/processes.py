@@ -6,15 +6,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from samsa.groups import Beaten, GroupError, Heartbeat, Join, Joined, Settings
-from samsa.handlers.coordinator import Coordinator
-from samsa.handlers.known_topics import KnownTopics
+from samsa.coordinator.coordinator import Coordinator
+from samsa.groups import Beaten, GroupError, GroupSettings, Heartbeat, Join, Joined
 from samsa.local.memory import MemoryObjects
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
+from samsa.topics.known_topics import KnownTopics
 
 GROUP, SESSION_MS = "family", 10_000
 numbers = count()
@@ -57,7 +57,7 @@ class Site:
             nonce,
             Limits(backoff_ms=1),
         )
-        settings = Settings(**{"initial_rebalance_delay_ms": 0, **changes})
+        settings = GroupSettings(**{"initial_rebalance_delay_ms": 0, **changes})
         return Coordinator(stores, self.opened[-1], settings, KnownTopics(self.ledger.topics))
 
 

@@ -5,8 +5,8 @@ import uuid
 
 import pytest
 
-from samsa.handlers.acknowledge import FIRST_WITH_NUMBERS, response, stored_alone
-from samsa.handlers.appends import Pending, Terms
+from samsa.data_path.acknowledge import FIRST_WITH_NUMBERS, response, stored_alone
+from samsa.data_path.appends import Pending, Terms
 from samsa.log.admit import Outcome, Refusal
 from samsa.log.writer import Appending
 from samsa.wire.apis import APIS, ApiKey

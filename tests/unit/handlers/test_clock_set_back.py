@@ -10,10 +10,10 @@ from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
 from unit.log.given import PARTITION, a_log
 
 from samsa.groups import TopicInfo
-from samsa.handlers.known_topics import KnownTopics
 from samsa.local.folder import FolderObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import Topic
+from samsa.topics.known_topics import KnownTopics
 from samsa.wire.apis import ApiKey
 
 HOUR = 3_600_000

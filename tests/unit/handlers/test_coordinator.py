@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from unit.handlers.processes import GROUP, SESSION_MS, Site, a_join, a_site, beat, joined
 
+from samsa.coordinator.coordinator import Coordinator
 from samsa.groups import GroupError, Leave, Leaving
-from samsa.handlers.coordinator import Coordinator
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.ports import GroupItem, Unavailable
 

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 from unit.handlers.processes import GROUP, SESSION_MS, Site, a_join, a_site, beat, joined
 
+from samsa.broker.work import Work
+from samsa.coordinator.coordinator import Coordinator
 from samsa.groups import ConsumerHeartbeat, GroupError, Sync, Synced, TopicInfo, state_of, unpack
-from samsa.handlers.coordinator import Coordinator
 from samsa.ports import GroupItem
-from samsa.work import Work
 
 FULL = GroupError.GROUP_MAX_SIZE_REACHED
 ITEM = 400 * 1024

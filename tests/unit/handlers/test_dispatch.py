@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from samsa.handlers.broker import HANDLERS
+from samsa.broker.broker import HANDLERS
 from samsa.wire.apis import APIS
 
 FIRST_REQUEST = """
 import sys
-from samsa.handlers import dispatch
-from samsa.handlers.broker import HANDLERS
+from samsa import dispatch
+from samsa.broker.broker import HANDLERS
 print([int(key) for key in sorted(HANDLERS)])
 HANDLERS[3]
 print([int(key) for key in sorted(HANDLERS)])

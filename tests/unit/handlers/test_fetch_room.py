@@ -10,7 +10,7 @@ import pytest
 from faults.inside import TurnedClock, a_broker, ask
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
 
-from samsa.handlers.reads import Room
+from samsa.data_path.reads import Room
 from samsa.local.folder import FolderObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.log.extents import Range

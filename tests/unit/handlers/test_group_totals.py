@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from faults.inside import TurnedClock, a_broker, ask
 
-from samsa.groups import Settings
-from samsa.handlers import seats
-from samsa.handlers.broker import Broker, Rules
-from samsa.handlers.seats import Seats
+from samsa.broker.broker import Broker, Rules
+from samsa.coordinator import group_queue
+from samsa.coordinator.group_queue import GroupQueues
+from samsa.groups import GroupSettings
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
@@ -37,7 +37,7 @@ class Site:
         self.ledger = SqliteLedger(path)
         self.groups = SqliteGroups(path)
         stores = a_broker(self.ledger, MemoryObjects(), self.clock).stores
-        rules = Rules(max_groups=MOST, groups=Settings(initial_rebalance_delay_ms=0))
+        rules = Rules(max_groups=MOST, groups=GroupSettings(initial_rebalance_delay_ms=0))
         self.broker = Broker(stores, "cluster", rules, groups=self.groups)
 
     async def join(self, group_id: str) -> ErrorCode:
@@ -124,8 +124,8 @@ async def test_a_name_that_is_too_long_is_refused(site: Site, name: str):
 def test_groups_that_do_not_exist_take_no_seat_from_those_that_do(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(seats, "REMEMBERED", 10)
-    there = Seats()
+    monkeypatch.setattr(group_queue, "REMEMBERED", 10)
+    there = GroupQueues()
     for number in range(5):
         there.of(f"real{number}").group = object()  # type: ignore[assignment]
     for number in range(1_000):
@@ -135,6 +135,6 @@ def test_groups_that_do_not_exist_take_no_seat_from_those_that_do(
 
 
 def test_names_that_are_too_long_are_not_remembered():
-    there = Seats()
+    there = GroupQueues()
     there.of(TOO_LONG)
     assert len(there) == 0

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
+from samsa.broker.work import Work, WorkLimits
 from samsa.groups import patterns
-from samsa.handlers.known_topics import KnownTopics
 from samsa.ports import Topic
-from samsa.work import Work, WorkLimits
+from samsa.topics.known_topics import KnownTopics
 
 PATTERN = "or.*"
 

@@ -10,14 +10,14 @@ from faults.inside import TurnedClock, a_broker, ask
 from server.talk import FETCH, PRODUCE, batch, fetch_row, produce_row
 from support.arrays import Path, arrays, row_with
 
-from samsa.handlers.broker import Broker
+from samsa.broker.broker import Broker
+from samsa.broker.work import FEW, SHORT, Work, WorkLimits
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode, TooManyElements
 from samsa.wire.messages import describe_configs, metadata, produce
-from samsa.work import FEW, SHORT, Work, WorkLimits
 
 LENGTH = 200
 SHORT_ANYWAY = {

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from unit.log.given import Given, a_log
 
-from samsa.handlers.broker import Broker
-from samsa.handlers.catalog import LOOK_AHEAD_MS, REMEMBER_MS, Catalog
+from samsa.broker.broker import Broker
 from samsa.ports import Unavailable
+from samsa.topics.catalog import LOOK_AHEAD_MS, REMEMBER_MS, Catalog
 
 TOPIC = "numbers"
 

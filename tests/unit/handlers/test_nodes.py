@@ -8,8 +8,8 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from samsa.handlers.nodes import MOST_ZONES, Nodes
-from samsa.handlers.ring import SLOTS, key_slot, ring_of
+from samsa.broker.nodes import MOST_ZONES, Nodes
+from samsa.broker.ring import SLOTS, key_slot, ring_of
 from samsa.ports import Node, Partition
 from samsa.ports.bounds import MOST_NODES
 

@@ -4,9 +4,9 @@ import asyncio
 
 from unit.log.given import Given, a_log, sequenced
 
-from samsa.handlers.broker import Broker, Context, Later
-from samsa.handlers.catalog import REMEMBER_MS
+from samsa.broker.broker import Broker, Context, Later
 from samsa.handlers.k00_produce import produce
+from samsa.topics.catalog import REMEMBER_MS
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.produce import PARTITION, REQUEST, TOPIC
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from faults.inside import TurnedClock, a_broker, ask
 
-from samsa.handlers.broker import Broker, Rules
-from samsa.handlers.configs import Refused
-from samsa.handlers.topic_totals import Totals
+from samsa.broker.broker import Broker, Rules
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
+from samsa.topics.configs import Refused
+from samsa.topics.topic_totals import Totals
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import create_partitions, create_topics, metadata

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 from unit.handlers.processes import GROUP, SESSION_MS, Site, a_join, a_site, beat, joined
 
+from samsa.coordinator.coordinator import Coordinator
 from samsa.groups import GroupError, Heartbeat, Joined, Leave, Leaving, Parked, Sync
-from samsa.handlers.coordinator import Coordinator
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.ports import GroupItem, Misconfigured, Unavailable
 

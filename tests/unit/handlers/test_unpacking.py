@@ -7,10 +7,10 @@ import weakref
 
 import pytest
 
-from samsa.handlers.unpacking import BITES, LARGE, Long, Unpacking, briefly
+from samsa.broker.unpacking import BITES, LARGE, Long, Unpacking, briefly
+from samsa.broker.work import Work
 from samsa.records.errors import InvalidRecord
 from samsa.records.unpack import Making
-from samsa.work import Work
 
 
 class Piece:

@@ -8,14 +8,14 @@ from uuid import UUID
 import pytest
 from faults.inside import TurnedClock, a_broker, ask
 
-from samsa.handlers.assigned import by_topic
-from samsa.handlers.coordinator import MANY
+from samsa.broker.work import Work
+from samsa.coordinator.assigned import by_topic
+from samsa.coordinator.coordinator import MANY
 from samsa.local.memory import MemoryObjects
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import consumer_group_heartbeat as heartbeat
-from samsa.work import Work
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
 

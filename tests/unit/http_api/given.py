@@ -12,10 +12,10 @@ import pytest
 from fastapi import FastAPI
 from unit.log.given import HandClock
 
-from samsa.groups import Settings
-from samsa.handlers.broker import Broker, Rules
+from samsa.broker.broker import Broker, Rules
+from samsa.groups import GroupSettings
 from samsa.http_api.app import application
-from samsa.http_api.asking import Kafka
+from samsa.http_api.kafka_client import Kafka
 from samsa.local.memory import MemoryObjects
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
@@ -59,7 +59,7 @@ class Site:
             nonce,
             Limits(backoff_ms=1),
         )
-        told = Rules(groups=Settings(initial_rebalance_delay_ms=0), **rules)
+        told = Rules(groups=GroupSettings(initial_rebalance_delay_ms=0), **rules)
         self.broker = Broker(self.stores, "a-cluster", told, groups=self.groups)
         self.kafka = Kafka(self.broker, ("127.0.0.1", 9092))
         self.app = the_application()

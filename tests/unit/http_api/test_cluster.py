@@ -8,8 +8,8 @@ from unit.http_api.given import Api, Site
 
 from samsa import __version__
 from samsa.http_api.guard import stranger
+from samsa.http_api.origins import OwnSiteOnly
 from samsa.ports import Unavailable
-from samsa.server.origins import OwnSiteOnly
 
 
 async def silent(*_: Any, **__: Any) -> Any:

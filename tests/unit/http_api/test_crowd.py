@@ -8,10 +8,10 @@ import httpx
 import pytest
 from unit.http_api.given import Site
 
-from samsa.http_api.asking import MOST_WAITING
-from samsa.http_api.door import HttpDoor
-from samsa.server import http_protocol
-from samsa.server.http_protocol import MOST_CONNECTIONS
+from samsa.http_api import http_protocol
+from samsa.http_api.http_protocol import MOST_CONNECTIONS
+from samsa.http_api.kafka_client import MOST_WAITING
+from samsa.http_api.lazy_listener import HttpDoor
 
 HEAD = b"POST /topics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 BODY = HEAD + b"Content-Length: 100000\r\n\r\n{"

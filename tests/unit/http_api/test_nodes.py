@@ -4,7 +4,7 @@ import pytest
 from unit.http_api.given import Api, Site
 from unit.http_api.test_groups import commit
 
-from samsa.handlers.nodes import Nodes
+from samsa.broker.nodes import Nodes
 from samsa.ports import Node
 
 GROUPS = [f"group-{number}" for number in range(8)]

@@ -3,8 +3,8 @@
 import pytest
 from unit.http_api.given import Api, Site
 
-from samsa.handlers.broker_configs import DEFAULTS
-from samsa.handlers.topic_configs import TOPIC_CONFIGS
+from samsa.topics.broker_configs import DEFAULTS
+from samsa.topics.topic_configs import TOPIC_CONFIGS
 
 
 async def test_a_topic_is_made_listed_described_and_deleted(api: Api, site: Site):

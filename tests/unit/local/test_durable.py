@@ -10,8 +10,8 @@ from unit.local.recorded import Recorded
 
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Buffer, CommitResult, Extent, Grave, Partition, Topic, Unavailable
-from samsa.server.opening import opened
+from samsa.ports import Buffer, CommitResult, Extent, Partition, PendingDeletion, Topic, Unavailable
+from samsa.runtime.opening import opened
 
 TOPIC = Topic("letters", UUID(int=1), 2, 0)
 FIRST, SECOND = (Partition(TOPIC.id, number) for number in range(2))
@@ -124,7 +124,7 @@ async def test_nothing_is_deleted_before_the_ledger_says_so_durably(
 @without_fsync
 async def test_a_swap_that_is_not_durable_deletes_nothing(given: Given, recorded: Recorded):
     await given.objects.put_if_absent("log/topic/0/merged", [b"data"])
-    await given.ledger.announce(FIRST, Grave("log/topic/0/merged", 0, 0, (), 1))
+    await given.ledger.announce(FIRST, PendingDeletion("log/topic/0/merged", 0, 0, (), 1))
     recorded.failing["ledger.db-wal"] = EIO
     with pytest.raises(Unavailable, match="durable"):
         await given.objects.delete(["log/topic/0/merged"])

@@ -14,12 +14,12 @@ import pytest
 from samsa.local import health as module
 from samsa.local.folder import FolderObjects
 from samsa.local.health import BROKEN, FULL, LIMITED, READ_ONLY, Health
-from samsa.local.noted import NotedAppends
 from samsa.local.wakeups import LocalWakeups
+from samsa.local.write_behind import WriteBehind
 from samsa.log.stores import Limits
 from samsa.ports import Extent, Partition, StorageError, Topic, Unavailable
-from samsa.server.opening import disks_of, opened
-from samsa.server.urls import open_ledger
+from samsa.runtime.opening import disks_of, opened
+from samsa.runtime.store_urls import open_ledger
 
 PARTITION = Partition(UUID(int=1), 0)
 TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
@@ -248,16 +248,16 @@ async def test_a_ledger_with_notes_can_be_opened_on_a_full_disk(
     """The reserve is given up for what a process left that died."""
     path, reserve = str(tmp_path / "ledger.db"), tmp_path / "ledger.db-reserve"
     await a_health(tmp_path, [0.0]).keep_reserve()
-    recover = NotedAppends._recover
+    recover = WriteBehind._recover
 
-    def needs_room(noted: NotedAppends) -> None:
+    def needs_room(noted: WriteBehind) -> None:
         if reserve.exists():
             full = sqlite3.OperationalError("database or disk is full")
             full.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise full
         recover(noted)
 
-    monkeypatch.setattr(NotedAppends, "_recover", needs_room)
+    monkeypatch.setattr(WriteBehind, "_recover", needs_room)
     await (await open_ledger(f"sqlite://{path}", fsync=False)).close()
 
 

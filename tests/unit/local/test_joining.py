@@ -2,8 +2,8 @@
 
 import pytest
 
-from samsa.joining import adjoin, join_extents
 from samsa.ports import Extent
+from samsa.ports.joining import adjoin, join_extents
 
 FIRST = Extent(10, 5, 100, 7, 8, "pack/a", (), 5, 40, shift=3)
 NEXT = Extent(15, 2, 50, 9, 9, "pack/a", (), 2, 140, shift=3)

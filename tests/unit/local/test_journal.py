@@ -12,9 +12,9 @@ import pytest
 from samsa.local import ledger_journal
 from samsa.local.database import Busy
 from samsa.local.folder import FolderObjects
+from samsa.local.inline_write_policy import LONG_S, QUICK_BYTES
 from samsa.local.journal import SqliteJournal
-from samsa.local.pace import LONG_S, QUICK_BYTES
-from samsa.local.packs import Packs, Place
+from samsa.local.packs import PackPosition, Packs
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
     Bound,
@@ -92,7 +92,7 @@ async def test_who_gave_up_waiting_for_a_write_leaves_its_place_alone(
     """The thread writes on, and must not write over what comes next."""
     write, go_on = Packs.write, Event()
 
-    def slowly(packs: Packs, place: Place, parts: Sequence[Buffer]) -> None:
+    def slowly(packs: Packs, place: PackPosition, parts: Sequence[Buffer]) -> None:
         go_on.wait()
         write(packs, place, parts)
 
@@ -117,7 +117,7 @@ async def test_a_broker_on_a_slow_disk_goes_on_with_others_while_it_writes(
     in_loop: list[bool] = []
     write = Packs.write
 
-    def slowly(packs: Packs, place: Place, parts: Sequence[Buffer]) -> None:
+    def slowly(packs: Packs, place: PackPosition, parts: Sequence[Buffer]) -> None:
         in_loop.append(current_thread() is main_thread())
         time.sleep(2 * LONG_S)
         write(packs, place, parts)
@@ -310,7 +310,7 @@ async def test_a_sweep_leaves_a_pack_that_holds_more_than_its_successor_begins_w
     """Two appends with the same guess: the one that was written first is committed last."""
     write, go_on = Packs.write, Event()
 
-    def slowly(packs: Packs, place: Place, parts: Sequence[Buffer]) -> None:
+    def slowly(packs: Packs, place: PackPosition, parts: Sequence[Buffer]) -> None:
         go_on.wait()
         write(packs, place, parts)
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
-from samsa.local.packs import MOST_OPEN, Packs, Place
+from samsa.local.packs import MOST_OPEN, PackPosition, Packs
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import Extent, Partition, Topic
 
@@ -106,7 +106,7 @@ def test_a_new_pack_that_another_process_sweeps_is_not_waited_for(tmp_path: Path
 
     monkeypatch.setattr(Packs, "_create", found_at_once)
 
-    async def scene() -> Place:
+    async def scene() -> PackPosition:
         return Packs(str(tmp_path), "a").place(FIRST, 0, 1)
 
     assert in_a_loop_of_its_own(scene).pack.key.endswith("-a-2")
@@ -128,9 +128,9 @@ async def test_an_append_that_is_given_up_keeps_its_pack_open_while_a_thread_wri
     tmp_path: Path, monkeypatch
 ):
     write, begun, go_on = Packs.write, threading.Event(), threading.Event()
-    places: list[Place] = []
+    places: list[PackPosition] = []
 
-    def slowly(packs: Packs, place: Place, parts) -> None:
+    def slowly(packs: Packs, place: PackPosition, parts) -> None:
         places.append(place)
         begun.set()
         go_on.wait()

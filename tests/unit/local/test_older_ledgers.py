@@ -13,7 +13,7 @@ from samsa.local.schema import FORMAT
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.ports import Ledger, Misconfigured, Topic
-from samsa.server.urls import open_ledger, open_ledger_to_read
+from samsa.runtime.store_urls import open_ledger, open_ledger_to_read
 
 TOPIC = Topic("letters", UUID(int=1), 1, 0)
 BEFORE_ONE_COMMIT = """

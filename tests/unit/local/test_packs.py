@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from samsa.local import packs as module
-from samsa.local.packs import Packs, Place
+from samsa.local.packs import PackPosition, Packs
 from samsa.ports import Partition
 
 PARTITION = Partition(UUID(int=1), 0)
@@ -82,7 +82,7 @@ def test_few_files_stay_open_and_a_closed_pack_is_continued(
 
 def test_a_pack_that_is_in_use_is_not_closed(packs: Packs, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "MOST_OPEN", 1)
-    place: Place = packs.place(PARTITION, 0, 4)
+    place: PackPosition = packs.place(PARTITION, 0, 4)
     store(packs, 0, partition=OTHER)
     packs.write(place, [b"data"])
 

@@ -12,7 +12,7 @@ from samsa.log.retain import Retention
 from samsa.log.runs import Sizes
 from samsa.log.spills import KEPT_MS, SPILLS
 from samsa.log.watch import WATCH_MS
-from samsa.ports import Grave, has_passed
+from samsa.ports import PendingDeletion, has_passed
 from samsa.records import read_header
 
 HOUR, DAY, YEARS = 3_600_000, 86_400_000, 40 * 365 * 86_400_000
@@ -114,7 +114,7 @@ async def test_the_grace_of_what_is_swept_begins_again_when_the_clock_is_set_bac
 @JUMPS
 async def test_an_object_that_was_announced_before_is_condemned(jump):
     given = await a_log_of_today()
-    await given.ledger.announce(PARTITION, Grave("x", 0, 1, ("x",), TIME, announced=True))
+    await given.ledger.announce(PARTITION, PendingDeletion("x", 0, 1, ("x",), TIME, announced=True))
     given.clock.now -= jump
     await given.log.sweeper.sweep(PARTITION)
     (grave,) = await given.ledger.graves(PARTITION, 9)
@@ -123,7 +123,7 @@ async def test_an_object_that_was_announced_before_is_condemned(jump):
 
 async def test_looks_go_on_when_the_clock_is_set_back():
     given = await a_log_of_today()
-    given.objects.far = True  # type: ignore[misc]
+    given.objects.remote = True  # type: ignore[misc]
     looked: list[int] = []
     real = given.log.sweeper.find_orphans
 

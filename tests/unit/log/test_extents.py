@@ -2,9 +2,9 @@ from itertools import pairwise
 
 import pytest
 
-from samsa.joining import MARK_EVERY
 from samsa.log.extents import cut, describe
 from samsa.ports import Extent
+from samsa.ports.joining import MARK_EVERY
 from samsa.records import Record, build, filler, headers
 
 BASE = 100

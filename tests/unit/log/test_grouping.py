@@ -13,7 +13,7 @@ from samsa.ports import Partition, Unavailable
 class GatedAppender:
     """Writes what it is given down, and answers when it is let through."""
 
-    is_far = False
+    is_remote = False
 
     def __init__(self) -> None:
         self.groups: list[list[Batch]] = []

@@ -73,7 +73,7 @@ async def test_far_away_it_counts_only_where_somebody_asks(monkeypatch: pytest.M
     await append(given, 3)
     given.clock.now += LOOK_EVERY_MS
     await tend(given)
-    monkeypatch.setattr(MemoryObjects, "far", True)
+    monkeypatch.setattr(MemoryObjects, "remote", True)
     function, broker = given.another(), given.another()
     broker.log.janitor.count_ms = COUNT_MS
     for one in (function, broker):

@@ -31,7 +31,7 @@ async def looks(given: Given, far: bool, appends: int) -> list[int]:
 
     size = appends * len(a_batch(VALUE).data)
     with (
-        patch.object(MemoryObjects, "far", far),
+        patch.object(MemoryObjects, "remote", far),
         patch.object(SqliteLedger, "extents", counted),
     ):
         plan = await given.log.plan(PARTITION, 0, size)

@@ -10,7 +10,7 @@ from samsa.log.layout import Batch
 from samsa.log.merge import Budget, Merged
 from samsa.log.read import OutOfRange
 from samsa.log.retain import Retention
-from samsa.ports import Buffer, Grave, Missing, Unavailable
+from samsa.ports import Buffer, Missing, PendingDeletion, Unavailable
 from samsa.records import Record, build, read_header
 
 GRACE = 1_000
@@ -35,7 +35,7 @@ async def with_appends(appends: int, size: int = 1, **limits: int) -> Given:
     return given
 
 
-async def graves(given: Given) -> list[Grave]:
+async def graves(given: Given) -> list[PendingDeletion]:
     return await given.ledger.graves(PARTITION, 99)
 
 
@@ -129,7 +129,7 @@ async def test_an_object_that_is_named_again_stays_when_its_grave_is_emptied():
     given = await with_appends(10)
     await merge(given)
     (segment,) = await given.index()
-    await given.ledger.announce(PARTITION, Grave("wrong", 0, 10, (segment.key,), 1))
+    await given.ledger.announce(PARTITION, PendingDeletion("wrong", 0, 10, (segment.key,), 1))
     await sweep(given)
     assert await given.keys() == [segment.key]
     assert len(await given.values()) == 10

@@ -11,7 +11,7 @@ from unit.log.tailed import a_tailed_log
 from samsa.log.merge import Budget
 from samsa.log.retain import Retention
 from samsa.log.stores import partition_prefix
-from samsa.ports import Buffer, Grave, Missing, Unavailable
+from samsa.ports import Buffer, Missing, PendingDeletion, Unavailable
 
 ORPHAN = f"{partition_prefix(PARTITION)}orphan"
 
@@ -151,7 +151,7 @@ async def test_a_segment_that_is_swapped_in_meanwhile_stays():
         ready.set()
         await swap.wait()
 
-    async def graves_before_the_swap(*what: int) -> list[Grave]:
+    async def graves_before_the_swap(*what: int) -> list[PendingDeletion]:
         found = await graves(*what)
         if given.ledger.calls["count_sweep"] and not swap.is_set():
             swap.set()

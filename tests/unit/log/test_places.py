@@ -13,7 +13,6 @@ from unit.log.compacting import TIME, all_records
 from unit.log.given import PARTITION, a_batch
 from unit.log.tailed import Tailed, a_tailed_log, keep_in_the_ledger
 
-from samsa.joining import MARK_EVERY
 from samsa.local.folder import FolderObjects
 from samsa.local.memory import MemoryObjects
 from samsa.log.compact_plan import Compaction
@@ -22,6 +21,7 @@ from samsa.log.read import OutOfRange
 from samsa.log.retain import Retention
 from samsa.log.times import Found
 from samsa.ports import Appended
+from samsa.ports.joining import MARK_EVERY
 from samsa.records import Record, build, headers, read_header
 
 BASES = (0, 4, 10, 30)
@@ -37,14 +37,14 @@ class Places(NamedTuple):
     both: bool = False
     """What is in the tail is in the index too."""
     is_shifted: bool = True
-    far: bool = False
+    remote: bool = False
     folder: bool = False
 
 
 PLACES = {
     "right offsets": Places(is_shifted=False),
     "objects": Places(),
-    "objects far away": Places(far=True),
+    "objects far away": Places(remote=True),
     "files": Places(folder=True),
     "ledger": Places(inline=BASES),
     "ledger, with right offsets": Places(inline=BASES, is_shifted=False),
@@ -95,7 +95,7 @@ async def a_log_in(places: Places, folder: Path) -> Tailed:
 async def given(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Tailed]:
-    monkeypatch.setattr(MemoryObjects, "far", request.param.far)
+    monkeypatch.setattr(MemoryObjects, "remote", request.param.remote)
     given = await a_log_in(request.param, tmp_path)
     yield given
     await given.objects.close()

@@ -142,3 +142,27 @@ def test_a_state_survives_being_stored_with_the_base_of_its_commit(epoch, entrie
     assert stored.fresh == 0
     old, new = entries[: len(entries) - fresh], entries[len(entries) - fresh :]
     assert stored.entries == (*old, *(e._replace(base=e.base + base) for e in new))
+
+
+@given_that(
+    st.integers(0, 2**15 - 1),
+    sequences,
+    st.lists(st.tuples(st.integers(1, LAST), offsets), max_size=KEPT),
+    st.integers(0, KEPT),
+    offsets,
+)
+def test_a_small_state_says_the_same_as_a_fixed_one(epoch, first, sized, fresh, base):
+    """Whose batches follow one another, as they do."""
+    entries = []
+    for records, offset in sized:
+        last = (first + records - 1) % (LAST + 1)
+        entries.append(Entry(first, last, offset))
+        first = (last + 1) % (LAST + 1)
+    state = ProducerState(epoch, tuple(entries), min(fresh, len(entries)))
+    stored = ProducerState.of(Bound(1, state.pack_small(), base))
+    assert stored == ProducerState.of(Bound(1, state.pack(), base))
+
+
+def test_a_small_state_of_five_batches_has_a_fifth_of_the_bytes():
+    state = state_after(*range(1_000, 1_000 + KEPT))
+    assert 5 * len(state.pack_small()) <= len(state.pack())

@@ -8,9 +8,9 @@ from unit.log.given import PARTITION, HandClock, a_batch, values_in
 
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
-from samsa.local.noted import MOST_AT_ONCE
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
+from samsa.local.write_behind import MOST_AT_ONCE
 from samsa.log.core import Log
 from samsa.log.read import OutOfRange
 from samsa.log.stores import Limits, Stores

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from samsa.handlers.nodes import Nodes
+from samsa.broker.nodes import Nodes
 from samsa.ports import Node, Unavailable
 from samsa.ports.bounds import LONGEST_HOST, MOST_NODES
-from samsa.server import announcing
-from samsa.server.announced_address import Place, announced_place, machine_id
-from samsa.server.announcing import Announcer
-from samsa.server.roster import LONG_GONE_MS, RENEW_S, TTL_S
+from samsa_broker.server import announcing
+from samsa_broker.server.announced_address import AnnouncedAddress, announced_place, machine_id
+from samsa_broker.server.announcing import Announcer
+from samsa_broker.server.roster import LONG_GONE_MS, RENEW_S, TTL_S
 
 NOW_MS = 1_700_000_000_000
-LOAD_BALANCER = Place("kafka.example.com", 9092, "")
+LOAD_BALANCER = AnnouncedAddress("kafka.example.com", 9092, "")
 
 
 class Shared:
@@ -56,7 +56,7 @@ class Process(Announcer):
     """An announcer whose clocks the test turns."""
 
     def __init__(
-        self, ledger: Shared, number: int, place: Place | None = None, **more: Any
+        self, ledger: Shared, number: int, place: AnnouncedAddress | None = None, **more: Any
     ) -> None:
         self.ledger = ledger
         self.off_ms = 0
@@ -64,8 +64,8 @@ class Process(Announcer):
         stores = SimpleNamespace(ledger=ledger, clock=clock, nonce=lambda: f"process-{number}")
         self.broker: Any = SimpleNamespace(stores=stores, nodes=Nodes.alone())
         zone = more.pop("zone", "")
-        where = place or Place(f"10.0.0.{number}", 9092, "")
-        super().__init__(self.broker, where, zone, **{"is_far": True, **more})
+        where = place or AnnouncedAddress(f"10.0.0.{number}", 9092, "")
+        super().__init__(self.broker, where, zone, **{"is_remote": True, **more})
 
     def _now_s(self) -> float:
         return self.ledger.now_s
@@ -119,7 +119,7 @@ async def test_who_dies_is_named_no_more_after_its_time_and_its_id_is_given_agai
 async def test_a_process_that_is_started_again_where_it_was_has_its_old_id():
     ledger = Shared()
     _, second = await looked(ledger, 1, 2)
-    again = Process(ledger, 9, Place("10.0.0.1", 9092, ""))
+    again = Process(ledger, 9, AnnouncedAddress("10.0.0.1", 9092, ""))
     await again.look()
     assert again.own == 0
     await pass_time(ledger, RENEW_S, second)
@@ -246,7 +246,7 @@ async def test_more_processes_than_can_be_named_serve_without_a_name():
 
 async def test_a_host_that_is_too_long_is_not_announced():
     ledger = Shared()
-    (process,) = await looked(ledger, 1, place=Place("h" * (LONGEST_HOST + 1), 9092, ""))
+    (process,) = await looked(ledger, 1, place=AnnouncedAddress("h" * (LONGEST_HOST + 1), 9092, ""))
     assert not ledger.items
     assert process.ids == (0,)
 
@@ -277,10 +277,10 @@ async def test_a_clock_that_is_set_while_processes_run_changes_nothing():
 
 async def test_on_one_machine_nothing_is_renewed_while_nobody_else_is_there():
     ledger = Shared()
-    (first,) = await looked(ledger, 1, is_far=False)
+    (first,) = await looked(ledger, 1, is_remote=False)
     await pass_time(ledger, 10 * TTL_S, first)
     assert ledger.items[0].version == 1
-    second = Process(ledger, 2, is_far=False)
+    second = Process(ledger, 2, is_remote=False)
     await second.look()
     assert second.own == 1, "node 0 has not renewed for long, but nobody knows that it is gone"
     await pass_time(ledger, RENEW_S, first, second)
@@ -295,7 +295,7 @@ async def test_on_one_machine_nothing_is_renewed_while_nobody_else_is_there():
 async def test_while_alone_the_ledger_is_not_asked(monkeypatch: Any):
     monkeypatch.setattr(announcing, "SOON_S", 0.005)
     ledger, alone = Shared(), True
-    process = Process(ledger, 1, is_far=False, is_alone=lambda: alone)
+    process = Process(ledger, 1, is_remote=False, is_alone=lambda: alone)
     await process.start()
     calls = list(ledger.calls)
     await asyncio.sleep(0.05)
@@ -309,7 +309,7 @@ async def test_while_alone_the_ledger_is_not_asked(monkeypatch: Any):
 async def test_the_first_on_a_file_clears_away_whoever_died_there():
     ledger = Shared()
     await looked(ledger, 1, 2, 3)
-    fresh = Process(ledger, 9, is_far=False)
+    fresh = Process(ledger, 9, is_remote=False)
     await fresh.start(is_first=True)
     await fresh.leave()
     assert (fresh.own, fresh.ids) == (0, (0,))
@@ -318,10 +318,10 @@ async def test_the_first_on_a_file_clears_away_whoever_died_there():
 async def test_loopback_addresses_are_named_on_their_own_machine_only():
     ledger = Shared()
     places = [
-        Place("127.0.0.1", 9092, "here"),
-        Place("127.0.0.1", 9093, "here"),
-        Place("127.0.0.1", 9093, "elsewhere"),
-        Place("10.0.0.7", 9092, ""),
+        AnnouncedAddress("127.0.0.1", 9092, "here"),
+        AnnouncedAddress("127.0.0.1", 9093, "here"),
+        AnnouncedAddress("127.0.0.1", 9093, "elsewhere"),
+        AnnouncedAddress("10.0.0.7", 9092, ""),
     ]
     processes = [Process(ledger, number, place) for number, place in enumerate(places)]
     for process in processes * 2:

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from samsa.handlers.broker import HANDLERS, Broker
-from samsa.server import lull
-from samsa.server.connection import Connection
-from samsa.server.listener import Server
+from samsa.broker.broker import HANDLERS, Broker
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import request_frame
 from samsa.wire.messages import fetch, heartbeat, leave_group
+from samsa_broker.server import idle_poller as lull
+from samsa_broker.server.connection import Connection
+from samsa_broker.server.listener import Server
 
 LEAVE = request_frame(APIS[ApiKey.LEAVE_GROUP], 3, 1, "c", leave_group.REQUEST(group_id="g"))
 FETCH = request_frame(APIS[ApiKey.FETCH], 4, 2, "c", fetch.REQUEST())

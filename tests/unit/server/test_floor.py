@@ -1,6 +1,6 @@
 """The slowest that a client may send a request, or take an answer."""
 
-from samsa.server.floor import Floor
+from samsa.runtime.floor import Floor
 
 RATE, GRACE_S = 10, 30.0
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samsa.server.buffer import COPIED, PREFIX, SMALL, ReceiveBuffer, capacity_for
-from samsa.server.memory import ORDINARY, Claim, RequestMemory
+from samsa_broker.server.buffer import COPIED, PREFIX, SMALL, ReceiveBuffer, capacity_for
+from samsa_broker.server.memory import ORDINARY, Claim, RequestMemory
 
 MB = 1024 * 1024
 MAX_FRAME = 100 * MB

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from samsa.server import metrics_http
-from samsa.server.metrics_http import MOST, MetricsServer
+from samsa_broker.server import metrics_http
+from samsa_broker.server.metrics_http import MOST, MetricsServer
 
 GET = b"GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n"
 

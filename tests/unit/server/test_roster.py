@@ -3,7 +3,7 @@
 import pytest
 
 from samsa.ports import Node
-from samsa.server.roster import RENEW_S, TTL_MS, TTL_S, Roster
+from samsa_broker.server.roster import RENEW_S, TTL_MS, TTL_S, Roster
 
 NOW_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000

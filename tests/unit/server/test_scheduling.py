@@ -10,15 +10,15 @@ import pytest
 from unit.log.compacting import TIME, keyed
 from unit.log.given import Given, a_log
 
-from samsa.handlers.broker import Broker, Rules
-from samsa.handlers.compacted import compaction_of
+from samsa.broker.broker import Broker, Rules
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.compact_progress import CLEANED
 from samsa.log.layout import Batch
 from samsa.ports import Partition, Topic
 from samsa.records import read_header
-from samsa.server import scheduling
-from samsa.server.scheduling import FLOOR_S, Schedule, look_every_s, start_upkeep
+from samsa.runtime import scheduling
+from samsa.runtime.scheduling import FLOOR_S, Schedule, look_every_s, start_upkeep
+from samsa.topics.compacted import compaction_of
 
 COMPACT = {"cleanup.policy": "compact"}
 BRISK = {**COMPACT, "max.compaction.lag.ms": "15000", "min.cleanable.dirty.ratio": "0.9"}

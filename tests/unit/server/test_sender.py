@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from samsa.server.sender import LARGE, STEP, Sender
+from samsa_broker.server.sender import LARGE, STEP, Sender
 
 
 def pair(client: str) -> tuple[socket.socket, socket.socket]:

@@ -8,7 +8,7 @@ import pytest
 from unit.log.compacting import TIME, keyed
 from unit.log.given import PARTITION, Given, a_batch, a_log, sequenced
 
-from samsa.handlers.broker import Broker
+from samsa.broker.broker import Broker
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.compact_keys import BYTES_PER_KEY
 from samsa.log.compact_progress import CLEANED
@@ -17,9 +17,9 @@ from samsa.log.spills import KEPT_MS
 from samsa.log.stores import Limits
 from samsa.ports import Partition, Topic
 from samsa.records import read_header
-from samsa.server import upkeep
-from samsa.server.scheduling import tend_for_ever
-from samsa.server.upkeep import figures, tend
+from samsa.runtime import upkeep
+from samsa.runtime.scheduling import tend_for_ever
+from samsa.runtime.upkeep import figures, tend
 
 OLD = 60_000
 OTHER = Partition(UUID(int=2), 0)

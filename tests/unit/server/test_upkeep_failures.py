@@ -11,7 +11,7 @@ import pytest
 from unit.log.compacting import LONGEST, TIME, keyed, timed
 from unit.log.given import Given, a_log
 
-from samsa.handlers.broker import Broker
+from samsa.broker.broker import Broker
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log import failures
 from samsa.log.compact_progress import CLEANED
@@ -20,10 +20,10 @@ from samsa.log.layout import Batch
 from samsa.log.spills import SPILLS
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.records import read_header
-from samsa.server import scheduling, upkeep
-from samsa.server.logs import TextFormatter
-from samsa.server.scheduling import start_upkeep, tend_for_ever
-from samsa.server.upkeep import figures, round_budget, tend
+from samsa.runtime import scheduling, upkeep
+from samsa.runtime.logs import TextFormatter
+from samsa.runtime.scheduling import start_upkeep, tend_for_ever
+from samsa.runtime.upkeep import figures, round_budget, tend
 
 COMPACTED = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
 OLD = 60_001
@@ -263,7 +263,7 @@ async def test_a_topic_that_cannot_be_buried_leaves_the_others_and_the_groups(mo
         return ["bad", "good"]
 
     monkeypatch.setattr(broker.log.retainer, "bury", bury)
-    monkeypatch.setattr("samsa.server.forgetting.forget_expired", forget_expired)
+    monkeypatch.setattr("samsa.runtime.forgetting.forget_expired", forget_expired)
     monkeypatch.setattr(broker.groups, "group_ids", group_ids)
     await tend(broker)
     assert [topic.name for topic in await given.ledger.doomed_topics()] == ["bad"]

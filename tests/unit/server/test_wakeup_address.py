@@ -7,8 +7,8 @@ from ipaddress import ip_address
 import pytest
 
 from samsa.local.wakeups import LocalWakeups
-from samsa.server import wakeup_address
-from samsa.server.wakeup_address import hear_others, reachable_address
+from samsa_broker.server import wakeup_address
+from samsa_broker.server.wakeup_address import hear_others, reachable_address
 
 OWN = {"10.1.2.3", "10.4.5.6", "fd00::7", "127.0.0.1", "127.0.0.2", "::1"}
 NAMES = {
@@ -108,7 +108,7 @@ class Listening(LocalWakeups):
 
 
 @pytest.mark.parametrize(
-    ("host", "routed", "told", "far_ledger", "expected", "warned"),
+    ("host", "routed", "told", "remote_ledger", "expected", "warned"),
     [
         ("0.0.0.0", {V4: "10.1.2.3"}, None, True, "10.1.2.3", False),
         ("0.0.0.0", {}, None, False, "127.0.0.1", True),
@@ -119,12 +119,12 @@ class Listening(LocalWakeups):
     ],
 )
 async def test_a_process_that_others_cannot_wake_says_so_once(
-    machine, caplog, host, routed, told, far_ledger, expected, warned
+    machine, caplog, host, routed, told, remote_ledger, expected, warned
 ):
     machine.routes = routed
     wakeups = Listening()
     with caplog.at_level(logging.INFO):
-        await hear_others(wakeups, host, told, None, far_ledger=far_ledger)
+        await hear_others(wakeups, host, told, None, remote_ledger=remote_ledger)
     address, port, secret = wakeups.address.split("|")
     assert (address, int(port)) == (expected, told[1] if told else 0)
     assert len(bytes.fromhex(secret)) == wakeup_address.SECRET_BYTES
@@ -134,4 +134,4 @@ async def test_a_process_that_others_cannot_wake_says_so_once(
 
 async def test_an_address_for_wakeups_that_does_not_exist_ends_the_start(machine):
     with pytest.raises(OSError, match="no such host"):
-        await hear_others(Listening(), "0.0.0.0", ("nowhere.example", 0), None, far_ledger=False)
+        await hear_others(Listening(), "0.0.0.0", ("nowhere.example", 0), None, remote_ledger=False)

@@ -6,8 +6,8 @@ import pytest
 
 from samsa.local.wakeups import LocalWakeups
 from samsa.ports import Head, Partition, Unavailable, UnknownPartition
-from samsa.server import watching
-from samsa.server.watching import Watching
+from samsa_broker.server import watching
+from samsa_broker.server.watching import Watching
 
 TOPIC = uuid4()
 PARTITION = Partition(TOPIC, 0)

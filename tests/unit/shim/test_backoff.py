@@ -1,6 +1,6 @@
 from itertools import islice
 
-from samsa.shim.backoff import QUICK_S, Pace, delays
+from samsa_websocket.shim.backoff import QUICK_S, Pace, delays
 
 
 def test_delays_begin_at_200_ms_double_and_are_capped():

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from samsa.envelope import Gather, Range
-from samsa.handlers.budget import Budget
+from samsa.broker.budget import Budget
 from samsa.records import Record, build
 from samsa.records.batch import shift_offsets
-from samsa.shim.gather import Getter, in_order, plan
-from samsa.shim.transfers import TransferFailed
+from samsa_websocket.envelope import Gather, Range
+from samsa_websocket.shim.gather import Getter, in_order, plan
+from samsa_websocket.shim.transfers import TransferFailed
 
 OBJECT = bytes(range(256)) * 4
 

@@ -6,8 +6,11 @@ from uuid import UUID
 import pytest
 from server.talk import batch, records_in, values
 
-from samsa.envelope import News, Wake
-from samsa.shim.news import (
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.frame import read_response, request_frame, response_frame
+from samsa.wire.messages import fetch
+from samsa_websocket.envelope import News, Wake
+from samsa_websocket.shim.news import (
     FIRST_BY_ID,
     FIRST_WITH_BATCHES,
     answer_with,
@@ -15,9 +18,6 @@ from samsa.shim.news import (
     identity,
     positions,
 )
-from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.frame import read_response, request_frame, response_frame
-from samsa.wire.messages import fetch
 
 API = APIS[ApiKey.FETCH]
 TOPIC, TOPIC_ID = "letters", UUID(int=7)

@@ -9,7 +9,7 @@ from property.records.strategies import BATCHES, examples
 
 from samsa.records import CorruptBatch, Record, build
 from samsa.records.batch import shift_offsets
-from samsa.shim.offset_shift import OffsetShift
+from samsa_websocket.shim.offset_shift import OffsetShift
 
 ONE = build([Record(0, 0, b"k", b"v")])
 

@@ -3,10 +3,10 @@
 import pytest
 from server.talk import batch, produce_row
 
-from samsa.shim.repeat import may_repeat
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import request_frame
 from samsa.wire.messages import consumer_group_heartbeat, join_group, produce
+from samsa_websocket.shim.repeat import may_repeat
 
 READS = {
     "FETCH", "LIST_OFFSETS", "METADATA", "OFFSET_FETCH", "FIND_COORDINATOR", "DESCRIBE_GROUPS",

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from samsa.envelope import Reference, Request, decode
 from samsa.wire.frame import read_request
+from samsa_websocket.envelope import Reference, Request, decode
 
 REAL = Path(__file__).parents[4] / "functions" / "gateway" / "app.py"
 NO_REQUEST = -1

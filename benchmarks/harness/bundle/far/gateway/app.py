@@ -17,10 +17,10 @@ from typing import Any
 
 from samsa.aws.client import DynamoClient
 from samsa.aws.s3 import S3Objects
-from samsa.gateway import assembly
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.log.stores import Stores
+from samsa_websocket.gateway import assembly
 
 REAL = Path(__file__).parents[5] / "functions" / "gateway" / "app.py"
 PUT_S, LEDGER_S = 0.025, 0.005

@@ -1,4 +1,4 @@
-"""What every part of the DynamoDB ledger has: a table, and a count of the calls."""
+"""The base of every part of the DynamoDB ledger: a table, and a count of the calls."""
 
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
@@ -21,7 +21,7 @@ class TableCalls:
         self.table = table
         self.calls: dict[str, int] = defaultdict(int)
         self._settled_to: dict[Partition, int] = {}
-        """As the last head of each partition said that was read: readers begin with the head."""
+        """By partition, from the head that was read last: readers read the head first."""
 
     def _head_of(self, partition: Partition, item: Item) -> Head:
         head = read_head(partition, item)

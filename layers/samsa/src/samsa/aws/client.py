@@ -1,8 +1,8 @@
-"""DynamoDB's JSON protocol over our own HTTP: what the ledger needs of it and nothing else.
+"""A client of DynamoDB's JSON protocol over our own HTTP, with only what the ledger needs.
 
-Almost every write of the ledger may be repeated, so a request that may have been done is simply
-sent again, a few times; then it is Unavailable. A commit is sent again only if it certainly was not
-done. See docs/decisions/0007 for why this is not boto3.
+Almost every write of the ledger is idempotent. So a request whose fate is unknown is sent again, a
+few times; then it raises Unavailable. A commit is sent again only if it was certainly not done. See
+docs/decisions/0007 for why this is not boto3.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ __all__ = ["DynamoClient", "Patience", "dynamodb_client"]
 
 TARGET = "DynamoDB_20120810"
 PAUSE_S = 0.05
-"""Before the second try; doubled before each one more."""
+"""Before the second try; doubled before each further try."""
 
 
 def _wire(value: object) -> str:
@@ -47,9 +47,9 @@ class DynamoClient:
         self._tries = patience.tries
 
     async def send(self, operation: str, parameters: Item, repeatable: bool = True) -> Item:
-        """Raises ConditionFailed; Unavailable, Misconfigured; BadRequest, which is a bug.
+        """Raises ConditionFailed; Unavailable; Misconfigured; BadRequest, which is a bug.
 
-        What is not `repeatable` is sent again only while it raises NotDone.
+        A request that is not `repeatable` is sent again only after NotDone.
         """
         body = encode(parameters).encode()
         for attempt in range(1, self._tries):
@@ -96,8 +96,8 @@ class DynamoClient:
 
 
 def _read(answer: Answer) -> Item:
-    """The body. Raises BadAnswer for one that was cut short: an item that is torn must not be taken
-    for no item, nor a refusal for one without a reason."""
+    """The body. Raises BadAnswer if it is truncated: that must not be read as "no item", nor as a
+    refusal without a reason."""
     body = answer.body
     checksum = answer.headers.get("x-amz-crc32")
     if checksum is not None and checksum != str(zlib.crc32(body)):
@@ -108,7 +108,7 @@ def _read(answer: Answer) -> Item:
         read = None
     if isinstance(read, dict):
         return read
-    # An error may come from someone else than DynamoDB, and be no JSON.
+    # An error may come from a proxy and not from DynamoDB, and then it is not JSON.
     if answer.status < 500 and (answer.status == 200 or not body or body.startswith(b"{")):
         raise BadAnswer(f"{len(body)} bytes that are no answer")
     return {}

@@ -1,11 +1,14 @@
-"""One commit: an append on its way into the head, until it is known to be there or refused.
+"""One commit: add an append to the head, in up to `TRIES` tries, until it is stored or refused.
 
-The rules are those of `model/one_commit`. An update holds only if no sweep was counted since the
-head was read, and that was before an object was put: so a sweeper never deletes what is shown
-later. An update whose answer is lost may have happened, or may happen yet. It is fenced first, by
-counting a sweep: then it cannot happen any more. Only if neither the head nor the index shows its
-id, in this order, does the append start again, under a fresh id. If something was merged since,
-which drops the ids, nobody can tell, and the client is told so.
+The journal runs one `Commit` for each append. The rules are those of `model/one_commit`.
+
+- An update holds only if no sweep was counted since the head was read. The head is read before the
+  object is put. So a sweep never deletes an object that becomes visible later.
+- An update whose answer is lost may have happened, or may still happen. A retry first fences it, by
+  counting a sweep: after that it cannot happen any more. Then the retry looks for the entry's id,
+  first in the head, then in the index. If it is in neither, the append starts again, with a new id.
+- A merge drops the ids. If extents were merged since, the outcome cannot be found out, and the
+  client gets an error that says so.
 """
 
 import asyncio
@@ -26,12 +29,11 @@ from samsa.ports import (
     Partition,
     Unavailable,
 )
-from samsa.ports.bounds import INLINE_BYTES
 from samsa.ports.heads import HeadClaim, HeadState, HeadStore, HeadUpdate
 
 TRIES = 6
 PAUSE_S = 0.05
-"""Before the second try; doubled before each one more."""
+"""Before the second try; doubled before each further try."""
 PAGE = 100
 
 
@@ -48,23 +50,25 @@ class Append(NamedTuple):
     extent: Extent
     parts: Sequence[Buffer]
     claims: Sequence[Claim]
+    inline_bytes: int
+    """Up to this size the append's bytes are kept in the head."""
 
 
 class Commit:
     def __init__(self, tools: Tools, known: KnownHead, append: Append) -> None:
         self._tools = tools
         self._known = known
-        self._partition, self._extent, self._parts, self._claims = append
+        self._partition, self._extent, self._parts, self._claims, self._inline_bytes = append
         self._entry: Extent | None = None
         self._sweeps = 0
-        """What the head had counted when the entry got its id, and before its object was put."""
+        """The head's `sweeps` when the entry got its id, which is before its object was put."""
         self._unsure = False
-        """Whether an update with the entry's id was sent, and its answer lost."""
+        """Whether an update with the entry's id was sent and its answer was lost."""
         self._is_forgotten = False
-        """Whether what became of it can be found out no more."""
+        """Whether the outcome of that update cannot be found out any more."""
 
     async def run(self) -> CommitResult:
-        """Raises NotDone; Unavailable, if it may be stored; UnknownPartition, Misconfigured."""
+        """Raises NotDone; Unavailable if it may be stored; UnknownPartition; Misconfigured."""
         failure: Unavailable = NotDone(f"{self._partition}: refused {TRIES} times")
         for attempt in range(TRIES):
             try:
@@ -84,7 +88,7 @@ class Commit:
         raise (Unavailable if self._unsure else NotDone)(str(failure)) from failure
 
     async def _try(self) -> CommitResult | None:
-        """None if it was refused, and another try may not be."""
+        """None if the update was refused, and another try may succeed."""
         state = self._known.state
         if self._unsure:
             state = await self._tools.heads.count_sweep(self._partition)
@@ -118,12 +122,12 @@ class Commit:
         return CommitResult(state.head, found.base)
 
     def _among(self, entries: Iterable[Extent]) -> Extent | None:
-        """The entry where it is. Only what has its content as well: ids are random."""
+        """The entry as found. Content is compared too, because ids are random and may collide."""
         return next((found for found in entries if _is_same(found, self._entry)), None)
 
     async def _in_index(self, state: HeadState) -> Extent | None:
-        """Raises Unavailable if nobody can tell any more: what was merged has lost its id, and what
-        has aged out is gone."""
+        """Raises Unavailable if the outcome cannot be found out: merged extents have no id, and
+        extents below the log start are gone."""
         offset = self._extent.base
         self._is_forgotten = state.head.log_start > offset
         while page := await self._tools.heads.extents(self._partition, offset, PAGE):
@@ -136,7 +140,8 @@ class Commit:
         return None
 
     async def _guard(self, state: HeadState) -> tuple[list[HeadClaim], tuple[int, ...]]:
-        """The claims as `state` lets them hold, and the producers whose claims do not."""
+        """The claims that hold in `state`, with their conditions; and the producers whose claims do
+        not hold."""
         held: list[HeadClaim] = []
         lost: list[int] = []
         for claim in self._claims:
@@ -156,13 +161,13 @@ class Commit:
         return self._known.item(producer_id)
 
     async def _stored(self, state: HeadState) -> Extent:
-        """The entry, with its bytes in it or in an object."""
+        """The entry, after its bytes were put inline or into an object."""
         entry = self._entry
         if entry is not None and not self._is_spoilt(entry, state):
             return entry
         self._entry, self._unsure, fresh = None, False, self._tools.nonce()
         self._sweeps = state.sweeps
-        room = 0 if self._known.is_crowded() else INLINE_BYTES
+        room = 0 if self._known.is_crowded() else self._inline_bytes
         place = await self._tools.puts.put(
             self._partition, fresh, self._extent.base, self._parts, room
         )
@@ -174,14 +179,15 @@ class Commit:
         return entry
 
     def _is_spoilt(self, entry: Extent, state: HeadState) -> bool:
-        """Its update is fenced, and its object may be swept; or another entry has its id."""
+        """Whether the entry needs a new id: its update is fenced and its object may be swept, or
+        another entry has the same id."""
         if state.sweeps != self._sweeps:
             return True
         return any(found.id == entry.id for found in state.head.tail)
 
 
 def _is_same(found: Extent, entry: Extent | None) -> bool:
-    """Whether `found` is the entry at the base that it got."""
+    """Whether `found` is `entry`, apart from the base that the commit gave it."""
     return entry is not None and (
         found.id,
         found.base - found.shift,

@@ -1,8 +1,7 @@
-"""Who we are to AWS: the environment's keys as they are, anything else through botocore.
+"""AWS credentials: keys of the environment are used directly, all others come from botocore.
 
-A function, and most processes, have their keys in the environment. Profiles, roles, containers and
-machines are botocore's business, which is imported only for them, and asked in a thread: it may
-have to call someone.
+A function, and most processes, have their keys in the environment. For profiles, roles, containers
+and instances botocore is imported. It is called in a thread, because it may make network calls.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from samsa.ports import Misconfigured, Unavailable
 
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 ANY_REGION = "us-east-1"
-"""What signatures of a local store are made for."""
+"""The region in signatures for a local store."""
 DOMAINS = {
     "cn-": "amazonaws.com.cn",
     "us-iso-": "c2s.ic.gov",
@@ -25,11 +24,11 @@ DOMAINS = {
     "us-isof-": "csp.hci.ic.gov",
     "eusc-": "amazonaws.eu",
 }
-"""By how a region's name begins; all others are amazonaws.com, GovCloud's among them."""
+"""By the prefix of a region's name; all others have amazonaws.com, also those of GovCloud."""
 
 
 def stamp() -> str:
-    """Now, as signatures have it."""
+    """The current time, in the format of signatures."""
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
 
 
@@ -39,7 +38,7 @@ class Credentials:
         self._provider: Any = None
 
     async def keys(self) -> Keys:
-        """Raises Misconfigured: there are none."""
+        """Raises Misconfigured if there are none."""
         if self._kept is not None:
             return self._kept
         if self._provider is None or self._provider.refresh_needed():
@@ -71,7 +70,7 @@ def _find_provider() -> Any:
     if found is None:
         raise Misconfigured("there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID")
     if not hasattr(found, "refresh_needed"):
-        found.refresh_needed = lambda: False  # keys of a profile stay as they are
+        found.refresh_needed = lambda: False  # keys of a profile do not expire
     return found
 
 
@@ -81,7 +80,7 @@ def _frozen(provider: Any) -> Keys:
 
 
 def region_or(given: str | None, endpoint: str | None = None) -> str:
-    """With an endpoint of one's own any will do. Raises Misconfigured: no region is known."""
+    """With an endpoint given, any region will do. Raises Misconfigured if no region is known."""
     found = given or next((os.environ[name] for name in REGIONS if os.environ.get(name)), None)
     found = found or _region_of_profile() or (endpoint and ANY_REGION)
     if not found:
@@ -99,7 +98,7 @@ def _region_of_profile() -> str | None:
 
 
 def endpoint_or(given: str | None, service: str, region: str) -> str:
-    """Raises Misconfigured: it is no URL."""
+    """Raises Misconfigured if the endpoint is not a URL."""
     named = os.environ.get(f"AWS_ENDPOINT_URL_{service.upper()}")
     if found := given or named or os.environ.get("AWS_ENDPOINT_URL"):
         raise_if_no_url(found)
@@ -118,5 +117,5 @@ def raise_if_no_url(endpoint: str) -> None:
 
 
 def domain_of(region: str) -> str:
-    """Of AWS's endpoints: China has its own, and so have the isolated partitions."""
+    """The domain of AWS's endpoints: China and the isolated partitions have their own."""
     return next((d for begin, d in DOMAINS.items() if region.startswith(begin)), "amazonaws.com")

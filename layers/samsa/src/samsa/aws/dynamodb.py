@@ -1,4 +1,4 @@
-"""The DynamoDB ledger: one table, on demand, every read strongly consistent.
+"""The DynamoDB ledger: one table, billed on demand; every read is strongly consistent.
 
 It is also the store of heads that `HeadJournal` commits to. An append is two writes: the commit,
 and later its extent in the index.
@@ -33,11 +33,11 @@ class DynamoLedger(HeadCalls, SwapCalls, ProducerCalls, TopicChanges, NodeCalls)
 
     @property
     def requests(self) -> dict[str, int]:
-        """Requests to DynamoDB by operation, without what was tried again."""
+        """Requests to DynamoDB by operation, without the client's retries."""
         return self.table.requests
 
     async def create_table(self) -> None:
-        """Make the table unless it is there, and wait until it can be used."""
+        """Create the table unless it exists, and wait until it can be used."""
         await create_table(self._client, self.table.name)
 
     async def close(self) -> None:

@@ -7,10 +7,11 @@
 | GROUPS    | {group}           | its name, for the list of all groups                           |
 
 A commit for one chunk is one UpdateItem, for several one transaction. Each partition has attributes
-of its own: no item needs to be there before, and members that commit side by side do not meet; 32
-of them stay well within what an expression may hold. A group's
-name is written with its first state; who is no member may come before that, and then it is written
-with the first offsets of a chunk, in the same transaction.
+of its own. So no item must exist before a commit, and members that commit at the same time do not
+conflict. 32 partitions stay well within the size limit of an expression.
+
+A group's name is written with its first state. A non-member may commit before that: then the name
+is written with the first offsets of a chunk, in the same transaction.
 """
 
 import asyncio
@@ -41,11 +42,11 @@ from samsa.ports.bounds import TRANSACTION_BYTES
 NO_MEMBER = -1
 AT_ONCE = 16
 Update: TypeAlias = tuple[Item, Expression]
-"""A key, and what to do to the item under it."""
+"""A key, and the change of its item."""
 
 
 def _transactions(writes: list[Item]) -> Iterator[list[Item]]:
-    """As many writes in each as DynamoDB takes."""
+    """Split writes into transactions, each with as many as DynamoDB allows."""
     some: list[Item] = []
     left = TRANSACTION_BYTES
     for write in writes:
@@ -60,7 +61,7 @@ def _transactions(writes: list[Item]) -> Iterator[list[Item]]:
 
 
 class DynamoGroups(TableCalls):
-    """Over the table of a DynamoLedger, whose client and threads it shares."""
+    """Uses the table of a DynamoLedger, and its client."""
 
     @counted
     async def group(self, group_id: str, known: int = 0) -> GroupItem | None:  # noqa: ARG002
@@ -68,7 +69,7 @@ class DynamoGroups(TableCalls):
         return read_group(item) if item else None
 
     def is_current(self, group_id: str, version: int) -> bool:  # noqa: ARG002
-        """Anybody may have changed it."""
+        """Never certain: any process may have changed it."""
         return False
 
     @counted
@@ -82,7 +83,7 @@ class DynamoGroups(TableCalls):
             else:
                 await self.table.call("put_item", Item=stored, **version_is(after).parameters())
         except ConditionFailed:
-            # Our own write, if an earlier try went through and its answer was lost.
+            # It may be our own write: an earlier try was done, and its answer was lost.
             there = await self.table.get(state_key(group_id))
             return there is not None and read_group(there) == item
         return True
@@ -96,7 +97,7 @@ class DynamoGroups(TableCalls):
 
     @counted
     async def delete_group(self, group_id: str, version: int) -> bool:
-        """The state goes with the last of the offsets: while there are some, it guards them."""
+        """The state is deleted with the last offsets: until then its version guards them."""
         condition = version_is(version)
         items = await self._offset_items(group_id, ProjectionExpression="pk, sk")
         doomed = [self._write("Delete", Key=key_of(item)) for item in items]
@@ -165,7 +166,7 @@ class DynamoGroups(TableCalls):
             await self._delete_from(group_id, there, before)
 
     async def _delete_from(self, group_id: str, there: Offsets, before: int | None) -> None:
-        """Only what is still as it was seen: the offset of a commit made meanwhile is younger."""
+        """With `before`, delete only unchanged offsets: one committed meanwhile is younger."""
         old = {w: seen for w, seen in there.items() if before is None or seen.committed_at < before}
         for chunk in chunks_of(old):
             removal = chunk.removal(unchanged=before is not None)
@@ -174,7 +175,7 @@ class DynamoGroups(TableCalls):
                     "update_item", Key=offset_key(group_id, chunk), **removal.parameters()
                 )
             except ConditionFailed:
-                continue  # one of them has moved on: whoever deletes what is old comes again
+                continue  # one of them has changed, so all stay; upkeep retries expired ones
 
     @counted
     async def forget_topic(self, name: str, before: int) -> None:
@@ -189,4 +190,4 @@ class DynamoGroups(TableCalls):
             await self._delete_from(group_id, read_offsets(item), before)
 
     async def close(self) -> None:
-        """The table belongs to the ledger."""
+        """Does nothing: the ledger closes the table's client."""

@@ -1,4 +1,4 @@
-"""What went wrong with a DynamoDB request, in the words of the ports."""
+"""Converts the errors of DynamoDB requests to the exceptions of the ports."""
 
 from samsa.aws.items import Item
 from samsa.ports import Misconfigured, NotDone, Unavailable
@@ -47,7 +47,7 @@ class ConditionFailed(Exception):
 
 
 class BadRequest(Exception):
-    """Neither a failed condition, nor likely to pass, nor a bad set-up: the request is wrong."""
+    """Not a failed condition, not transient, not a bad set-up: the request itself is wrong."""
 
     def __init__(self, operation: str, code: str, message: str) -> None:
         super().__init__(f"DynamoDB {operation}: {code}: {message}")

@@ -1,11 +1,11 @@
-"""The index of a partition: one item per extent, in the order of their last offsets.
+"""The index of a partition: one item per extent, sorted by last offset.
 
-Looking for a time reads the index from its start. Only clients that seek by time ask for it; a
-second index would make every append dearer.
+A search by time reads the index from its start. Only clients that seek by time need it; a second
+index would make every append more expensive.
 
-A process that is late may add the extent of an entry that has been merged. Such an item counts for
-nothing: it lies below the head's `settled_to` and is not settled itself. A reader has just read the
-head; if a swap comes in between, it finds the old item or the new one, and both are right.
+A late process may add the extent of an entry that has been merged already. Such an item is ignored:
+it is below the head's `settled_to` and has no `settled` attribute. Readers read the head first. If
+a swap happens in between, they find the old item or the new one, and both are right.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ class ExtentCalls(TableCalls):
             await self.table.put_if(extent_item(partition, extent), "attribute_not_exists(pk)")
 
     async def _valid(self, partition: Partition) -> dict[str, Any]:
-        """For a query: only what counts."""
+        """Parameters of a query that leave out extents that do not count."""
         if partition not in self._settled_to:
             with suppress(UnknownPartition):
                 await self._get_head(partition)
@@ -106,7 +106,7 @@ class ExtentCalls(TableCalls):
 
 
 def uncovered(extents: Iterable[Extent]) -> list[Extent]:
-    """Without those that a later one holds: the swap that made that one came after the head."""
+    """Without extents that a later one contains: a swap wrote that one after the head was read."""
     found: list[Extent] = []
     for extent in extents:
         while found and found[-1].base >= extent.base:
@@ -116,7 +116,7 @@ def uncovered(extents: Iterable[Extent]) -> list[Extent]:
 
 
 def neighbours(extents: Iterable[Extent], offset: int, below: int) -> list[Extent]:
-    """Those that follow one another without a gap, from `offset` on."""
+    """The extents from `offset` on, without a gap between them, that begin before `below`."""
     found: list[Extent] = []
     for extent in extents:
         if extent.base > offset or extent.base >= below:

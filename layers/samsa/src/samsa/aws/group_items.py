@@ -1,4 +1,4 @@
-"""What the items of groups and offsets look like in the table, and back again."""
+"""Encode groups and offsets as items of the table, and decode them."""
 
 import hashlib
 from collections import defaultdict
@@ -11,12 +11,12 @@ from samsa.ports import Committed, GroupItem, Offsets
 CHUNK = 32
 """Partitions of one item: their conditions must fit into one expression."""
 LONG_NAME = 500
-"""Bytes; a key has room for 1,024, and a group may have a name of 32,767."""
+"""Bytes. A key may have 1,024, and a group's name 32,767: longer names are hashed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A condition, an update or both, with what their placeholders stand for."""
+    """A condition, an update or both, with the names and values of their placeholders."""
 
     condition: str = ""
     update: str = ""
@@ -37,7 +37,7 @@ class Expression:
 
 
 def _short(group_id: str) -> str:
-    """Told apart by its first letter from what it stands for."""
+    """The name, or its hash if it is long. The first letter tells which."""
     raw = group_id.encode()
     return f"={group_id}" if len(raw) <= LONG_NAME else f"H{hashlib.sha256(raw).hexdigest()}"
 

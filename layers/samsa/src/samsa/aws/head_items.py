@@ -1,29 +1,29 @@
-"""A partition's head as an item of the table, and back again.
+"""Encode a partition's head as an item of the table, and decode it.
 
 | attribute             | what                                                                   |
 |-----------------------|------------------------------------------------------------------------|
-| next_offset           | what the next commit gets                                              |
-| log_start             | where readers begin                                                    |
-| settled_to            | below it an extent counts only if a swap put it there (`swaps.py`)     |
-| watchers.{address}    | when that wish expires                                                 |
+| next_offset           | the base of the next commit                                            |
+| log_start             | the first offset that readers may ask for                              |
+| settled_to            | below it an extent counts only if a swap wrote it (`swaps.py`)         |
+| watchers.{address}    | when that watch expires                                                |
 | tail.{id}             | an entry, packed                                                       |
 | bases.{id}            | its base: a commit sets it to the old `next_offset`                    |
 | producers.{id}        | v: the version of its state; s: times and the state, packed            |
 | producer_bases.{id}   | the base of the commit that stored it, set in the same way             |
-| evictions             | how many times producers were taken out                                |
-| sweeps                | how many times orphans were looked for                                 |
+| evictions             | how many times producers were evicted                                  |
+| sweeps                | how many sweeps were counted: by sweepers, and by commits that fence   |
 
-DynamoDB bills each commit by the size of this item: so everything in it is packed. An entry starts
-with the numbers in `_NUMBERS`, as varints; then its marks and their times, each after its length;
-then its bytes, if it has no object; or, if it is in a window, where it begins there and the name of
-that. The key of an object of its own follows from the entry's id.
+DynamoDB bills each commit by the size of this item, so everything in it is packed. An entry starts
+with the six numbers of `_NUMBERS`, as varints. Then come its marks and their times, each after its
+length. Then come its bytes if it is inline; if it is in a window, its start there and the window's
+name. The key of an object with this entry alone is not stored: it follows from the entry's id.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from samsa.aws.items import Item, binary, head_key, number
-from samsa.aws.marks import (
+from samsa.aws.sparse_index_codec import (
     pack_marks,
     pack_times,
     put_varint,
@@ -36,7 +36,8 @@ from samsa.ports.heads import HeadProducer, HeadState, object_key
 from samsa.ports.windows import WINDOWS
 
 _NUMBERS = 6
-"""Object's size (0: inline), offsets, guess, newest timestamp + 1, time stored, records + 1."""
+"""Size of its object's bytes (0: inline), offsets, guess, greatest timestamp + 1, time stored,
+records + 1."""
 
 
 def new_head(partition: Partition) -> Item:
@@ -55,7 +56,7 @@ def new_head(partition: Partition) -> Item:
 
 
 def read_head(partition: Partition, item: Item) -> Head:
-    """Raises Misconfigured: an older version made it."""
+    """Raises Misconfigured if an older version wrote the item."""
     if "inflight" in item:
         raise Misconfigured(MADE_BY_OLDER)
     bases = _read_numbers(item["bases"])
@@ -149,7 +150,7 @@ def producer_attribute(claim: Claim, now_ms: int) -> Item:
     packed = bytearray()
     used_at = now_ms // 1000
     put_varint(packed, used_at)
-    # Rounded up: never forgotten early.
+    # Rounded up, so that it never expires early.
     put_varint(packed, max(0, -(-claim.expires_at // 1000) - used_at))
     return {"M": {"v": number(claim.after + 1), "s": {"B": bytes(packed + claim.state)}}}
 
@@ -185,7 +186,7 @@ def _weight_of_map(value: Any) -> int:
 
 
 _WEIGHTS: dict[str, Callable[[Any], int]] = {
-    "B": lambda value: len(value) * 3 // 4,  # it comes in base64
+    "B": lambda value: len(value) * 3 // 4,  # the value is in base64
     "M": _weight_of_map,
     "N": lambda value: len(value) // 2 + 2,
     "S": lambda value: len(value.encode()),

@@ -1,6 +1,6 @@
-"""A partition's head: what is committed, its producers, its watchers. A change is one UpdateItem.
+"""The calls on a partition's head: commits, producers, watchers. Every change is one UpdateItem.
 
-The calls without a counter are those of `ports.heads.HeadStore`: the journal counts its own.
+The calls without `@counted` belong to `ports.heads.HeadStore`: the journal counts its calls itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,14 +23,15 @@ from samsa.ports.heads import (
 )
 
 STALE_WATCHER_MS = 300_000
-"""More than the longest wish: nobody is dropped who has time left, however long the new one's."""
+"""Longer than the longest watch: so a watcher that has not expired is never dropped, however long
+the new watch is."""
 
 FORGOTTEN_AT_ONCE = 50
-"""Watchers: their conditions must fit into one expression."""
+"""Watchers that one update removes: their conditions must fit into one expression."""
 
 
 class Change:
-    """The parts of an update, collected."""
+    """Collects the parts of an update."""
 
     def __init__(self) -> None:
         self.sets: list[str] = []
@@ -49,7 +50,7 @@ class Change:
         return " AND ".join(self.conditions)
 
     def take_out(self, settled: Mapping[str, int]) -> None:
-        """Entries that still have those bases. Those that are gone are no obstacle."""
+        """Remove entries that still have those bases. Entries that are gone already do no harm."""
         assert len(settled) <= MOST_REMOVED
         for n, (name, base) in enumerate(settled.items()):
             self.names[f"#r{n}"] = name
@@ -74,7 +75,7 @@ class Change:
 
 
 def commit(update: HeadUpdate) -> Change:
-    # DynamoDB reads every right side from the item as it was: a base is the old next offset.
+    # DynamoDB reads every right side from the item before the update: a base is the old next_offset
     change, entry = Change(), update.entry
     change.names["#id"] = entry.id
     change.values = {":count": number(entry.offsets), ":entry": {"B": pack_entry(entry)}}
@@ -107,8 +108,8 @@ class HeadCalls(TableCalls):
     async def _change(
         self, partition: Partition, change: Change, repeatable: bool = True
     ) -> tuple[Item, bool]:
-        """The item afterwards, or as it was if the condition did not hold; and whether it did.
-        Raises UnknownPartition."""
+        """The item after the update, or as it was if the condition did not hold; and whether the
+        condition held. Raises UnknownPartition."""
         try:
             answer = await self.table.call(
                 "update_item",
@@ -163,7 +164,7 @@ class HeadCalls(TableCalls):
         sets: str = "",
         removes: Iterable[str] = (),
     ) -> Head:
-        """The head afterwards, whether the condition held or not."""
+        """The head after the call, whether the condition held or not."""
         change = Change()
         change.sets, change.removes = [sets] if sets else [], list(removes)
         change.conditions.append(condition)
@@ -197,7 +198,7 @@ class HeadCalls(TableCalls):
         return await self.forget_watchers(partition, some) if some else head
 
     async def forget_watchers(self, partition: Partition, stale: dict[str, int]) -> Head:
-        """Those whose wishes are still as given. If one of them came back meanwhile, all stay."""
+        """Remove watchers whose expiry is as given. If one was renewed meanwhile, all stay."""
         return await self._update(
             partition,
             " AND ".join(f"watchers.#w{i} = :w{i}" for i in range(len(stale))),

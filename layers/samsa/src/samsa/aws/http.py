@@ -1,8 +1,8 @@
 """HTTP/1.1 to one host: a bounded pool of connections that are kept alive.
 
-An answer that does not come within its time ends its connection, which so never serves another
-request with an old answer. A connection that has something to say while nobody asked is on its way
-out, and is not used again: a function that was frozen finds most of its connections like that.
+If an answer does not come in time, its connection is closed, so that the late answer is never taken
+for that of another request. An idle connection with unread data is being closed by the server, and
+is not used again: a function that was frozen finds most of its connections in this state.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ IDLE_S = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long one try may take, and how many there are."""
+    """The timeouts of one try, and the number of tries."""
 
     connect_s: float = 1.0
     read_s: float = 3.0
@@ -31,7 +31,7 @@ class Patience:
 
 
 class NotSent(OSError):
-    """There is no connection."""
+    """There was no connection, so nothing was sent."""
 
 
 class Connection(asyncio.Protocol):
@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     async def ask(self, request: bytes) -> Answer:
-        """Raises OSError or BadAnswer; then the connection is of no use any more."""
+        """Raises OSError or BadAnswer; after that the connection must not be used."""
         self._answer = Answer()
         self._waiting = asyncio.get_running_loop().create_future()
         self._transport.write(request)
@@ -77,11 +77,11 @@ class Connection(asyncio.Protocol):
             self._waiting.set_result(self._answer)
         else:
             self._waiting.set_exception(error)
-            self._waiting.exception()  # its caller may have been timed out at the same time
+            self._waiting.exception()  # marked as seen: its caller may have timed out
 
     @property
     def quiet(self) -> bool:
-        """Whether it is open and nothing has come since the last answer."""
+        """Whether it is open, without unread data."""
         if self._transport.is_closing():
             return False
         waiting = select.poll()
@@ -108,7 +108,7 @@ class Http:
         self._name = parts.hostname or ""
         self._port = parts.port or (443 if self._tls else 80)
         self.host = parts.netloc
-        """As the Host header has it."""
+        """The value of the Host header."""
         self._connections = connections
         self._patience = patience
         self._pool: Pool | None = None
@@ -160,12 +160,12 @@ class Http:
         if pool is not None and pool.loop is asyncio.get_running_loop():
             for connection in pool.idle:
                 connection.abort()
-            await asyncio.sleep(0)  # for the transports to let go of their sockets
+            await asyncio.sleep(0)  # lets the transports close their sockets
 
 
 @cache
 def tls() -> ssl.SSLContext:
-    """Reading the roots takes a while: once, and not before it is needed."""
+    """Made once, at first use: reading the root certificates takes a while."""
     return ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE") or None)
 
 

@@ -7,7 +7,7 @@ END_OF_LINE = b"\r\n"
 
 
 class BadAnswer(Exception):
-    """What came is no HTTP answer, or not a whole one."""
+    """The bytes are not an HTTP answer, or not a complete one."""
 
 
 class Answer:
@@ -15,16 +15,16 @@ class Answer:
 
     def __init__(self) -> None:
         self.status = 0
-        """0 until the head is there."""
+        """0 until the HTTP head is complete."""
         self.headers: dict[str, str] = {}
-        """By names in lower case."""
+        """Names are in lower case."""
         self.body = b""
         self._buffer = bytearray()
         self._length: int | None = None
         self._chunked = False
 
     def feed(self, data: bytes) -> bool:
-        """True once the answer is whole. Raises BadAnswer."""
+        """True once the answer is complete. Raises BadAnswer."""
         self._buffer += data
         if not self.status and not self._read_head():
             return False
@@ -39,7 +39,7 @@ class Answer:
         return True
 
     def end(self) -> None:
-        """The connection ended, which is how a body without a length ends. Raises BadAnswer."""
+        """The connection has ended, which ends a body without a length. Raises BadAnswer."""
         if not self.status or self._chunked or self._length is not None:
             raise BadAnswer("the connection ended within an answer")
         self.body = bytes(self._buffer)
@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def leaves_it_open(self) -> bool:
-        """Whether the connection is as it was before the request."""
+        """Whether the connection can be used for another request."""
         closes = self.headers.get("connection", "").lower() == "close"
         measured = self._chunked or self._length is not None
         return measured and not closes and not self._buffer

@@ -1,12 +1,12 @@
-"""What the ledger's items look like in the table, and back again.
+"""Encode the ledger's items for the table, and decode them.
 
 | pk                 | sk                 | what                                        |
 |--------------------|--------------------|---------------------------------------------|
 | P#{id}#{partition} | HEAD               | a partition's head (head_items.py)          |
 | P#{id}#{partition} | E#{last offset}    | an extent                                   |
-| P#{id}#{partition} | B#{producer id}    | a producer's state that left the head       |
+| P#{id}#{partition} | B#{producer id}    | the state of an evicted producer            |
 | P#{id}#{partition} | C#{name}           | where some work on the partition left off   |
-| P#{id}#{partition} | D#{name}           | a grave: objects on their way out           |
+| P#{id}#{partition} | D#{name}           | a grave: objects to be deleted              |
 | TOPICS             | N#{name}           | a topic                                     |
 | TOPICS             | I#{id}             | its name                                    |
 | DOOMED             | {id}               | a deleted topic that still has items        |
@@ -14,11 +14,11 @@
 | CLUSTER            | PRODUCERS          | the next producer id                        |
 | NODES              | {node id}          | a process that announced itself (nodes.py)  |
 
-An extent is filed under its *last* offset, so that one range query from any offset begins with the
+The key of an extent is its *last* offset, so that one range query from any offset begins with the
 extent that contains it.
 
-Below a head's `settled_to` an extent counts only if it is `settled` itself, that is, a swap put it
-there (`swaps.py`): an entry that is indexed later than it was merged is an item that nobody reads.
+Below a head's `settled_to` an extent counts only if it has `settled`, which means that a swap wrote
+it (`swaps.py`). So if an entry is indexed after it was merged, its item is ignored.
 """
 
 from base64 import b64decode
@@ -26,11 +26,11 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from samsa.aws.marks import pack_marks, pack_times, unpack_marks, unpack_times
-from samsa.ports import Bound, Extent, Grave, Partition, Topic
+from samsa.aws.sparse_index_codec import pack_marks, pack_times, unpack_marks, unpack_times
+from samsa.ports import Bound, Extent, Partition, PendingDeletion, Topic
 
 Item: TypeAlias = dict[str, Any]
-"""Attributes, each a {type: value} as DynamoDB has it on the wire."""
+"""Attributes, each a {type: value} as in DynamoDB's protocol."""
 
 LAST_EXTENT = "E#" + "9" * 20
 
@@ -44,7 +44,7 @@ def string(value: str) -> Item:
 
 
 def binary(attribute: Item) -> bytes:
-    """What was written as {"B": bytes}: DynamoDB has it in base64."""
+    """The bytes of an attribute that was written as {"B": bytes}: DynamoDB returns base64."""
     return b64decode(attribute["B"])
 
 
@@ -116,7 +116,7 @@ def grave_key(partition: Partition, name: str) -> Item:
     return key(partition_pk(partition), f"D#{name}")
 
 
-def grave_item(partition: Partition, grave: Grave) -> Item:
+def grave_item(partition: Partition, grave: PendingDeletion) -> Item:
     return {
         **grave_key(partition, grave.name),
         "base": number(grave.base),
@@ -127,8 +127,8 @@ def grave_item(partition: Partition, grave: Grave) -> Item:
     }
 
 
-def read_grave(item: Item) -> Grave:
-    return Grave(
+def read_grave(item: Item) -> PendingDeletion:
+    return PendingDeletion(
         name=item["sk"]["S"].removeprefix("D#"),
         base=int(item["base"]["N"]),
         end=int(item["until"]["N"]),
@@ -152,7 +152,7 @@ def producer_item(partition: Partition, producer_id: int, bound: Bound, expires_
         "version": number(bound.version),
         "state": {"B": bound.state},
         "base": number(bound.base),
-        # DynamoDB's TTL counts in seconds. Rounded up: never forgotten early.
+        # DynamoDB's TTL counts in seconds. Rounded up, so that it never expires early.
         "expires": number(-(-expires_at_ms // 1000)),
     }
 

@@ -1,8 +1,8 @@
-"""The journal of far stores: heads in DynamoDB, objects on S3.
+"""The journal of remote stores: heads in DynamoDB, objects on S3.
 
-Small appends are kept in the head itself, and later in the index; larger ones are objects. A commit
-is `commit.py`, what keeps heads small is `tidying.py`. Any number of commits to one partition may
-run at the same time, in one process or in many.
+Small appends are kept in the head, and later in the index; larger appends are objects. `commit.py`
+makes one commit, `tidying.py` keeps heads small. Any number of commits to one partition may run at
+the same time, in one process or in many.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from uuid import UUID
 from samsa.aws.commit import Append, Commit, Tools
 from samsa.aws.known_heads import KnownHead, KnownHeads
 from samsa.aws.shared_puts import SharedPuts
-from samsa.aws.tidying import Tidier
+from samsa.aws.tidying import Settling, Tidier
 from samsa.ports import (
     Bound,
     Buffer,
@@ -26,15 +26,15 @@ from samsa.ports import (
     Tail,
     UnknownPartition,
 )
-from samsa.ports.bounds import INLINE_BYTES, MOST_HEAD_BYTES
+from samsa.ports.bounds import FRUGAL_INLINE_BYTES, INLINE_BYTES, MOST_HEAD_BYTES
 from samsa.ports.heads import HeadStore, entry_weight
 
 CLAIM_BYTES = 50
-"""Of a producer in the head, without its state."""
+"""Bytes that a producer takes in the head, without its state."""
 
 
 class HeadJournal:
-    far = True
+    remote = True
 
     def __init__(
         self,
@@ -43,19 +43,21 @@ class HeadJournal:
         nonce: Callable[[], str],
         clock: Clock,
         has_window: bool = False,
-        settles_beside: bool = False,
+        settling: Settling = Settling.AFTERWARDS,
     ) -> None:
-        """`nonce` gives short words, of characters that a key may have, each of them once.
-        `has_window`: appends wait for each other before they come here. `settles_beside`: what was
-        committed is settled beside the next commit, and not after its own. It costs a larger head;
-        but a function, which waits for all that it has begun, then waits for one call only."""
+        """`nonce` returns a short, unique word of characters that are allowed in a key.
+        `has_window`: appends have already waited for each other before they come here."""
         self.calls: dict[str, int] = defaultdict(int)
+        self.settling = settling
         self._heads = heads
         puts = SharedPuts(objects, nonce, clock, has_window)
         self._tools = Tools(heads, puts, nonce, clock, self.calls)
         self._known = KnownHeads()
         self._tidier = Tidier(heads, self._known, clock)
-        self._settles_beside = settles_beside
+
+    @property
+    def _inline_bytes(self) -> int:
+        return FRUGAL_INLINE_BYTES if self.settling is Settling.AT_ONCE else INLINE_BYTES
 
     @property
     def head_bytes(self) -> int:
@@ -66,7 +68,7 @@ class HeadJournal:
         return (await self._head(partition)).state.head.next_offset
 
     async def producer(self, partition: Partition, producer_id: int) -> Bound | None:
-        """Never old: a retry that is judged by an old state would be refused for a gap."""
+        """Always read from the ledger: by an old state, a retry would be refused for a gap."""
         self.calls["producer"] += 1
         state = await self._heads.head_state(partition)
         known = self._known.learn(partition, state)
@@ -88,16 +90,16 @@ class HeadJournal:
             known = await self._head(partition)
             await self._tidier.make_room(partition, known)
             await self._raise_if_full(partition, known, extent, claims)
-            if self._settles_beside:
+            if self.settling is Settling.BESIDE:
                 self._tidier.begin_settling(partition, known)
-            result = await Commit(
-                self._tools, known, Append(partition, extent, parts, claims)
-            ).run()
+            append = Append(partition, extent, parts, claims, self._inline_bytes)
+            result = await Commit(self._tools, known, append).run()
         except UnknownPartition:
             self._known.forget(partition)
             raise
-        if not self._settles_beside:
-            self._tidier.begin_settling(partition, known)
+        if self.settling is not Settling.BESIDE or known.is_crowded():
+            at_once = self.settling is not Settling.AFTERWARDS
+            self._tidier.begin_settling(partition, known, take_out=at_once)
         self._tidier.begin_evicting(partition, known)
         return result
 
@@ -120,7 +122,7 @@ class HeadJournal:
             raise NotDone(f"{partition}: its head has {known.state.weight} bytes")
 
     def tail(self, partition: Partition, offset: int) -> Tail | None:  # noqa: ARG002
-        """Another process may have appended since: who reads is told the end as it is."""
+        """Always None: another process may have appended, so readers must ask the ledger."""
         return None
 
     async def settle(self, partition: Partition) -> None:
@@ -132,18 +134,18 @@ class HeadJournal:
         self._known.learn(partition, await self._heads.count_sweep(partition))
 
     async def sweep(self, partition: Partition, below: int) -> None:
-        """Nothing: what is below log/ the log deletes itself."""
+        """Does nothing: the log itself deletes the objects under log/."""
 
     async def discard(self, partition: Partition, key: str) -> bool:  # noqa: ARG002
-        """A window goes when no partition names it any more (`log/windows.py`)."""
+        """A window is deleted when no partition names it any more (`log/windows.py`)."""
         return True
 
     async def bury(self, topic_id: UUID) -> None:
-        """The same."""
+        """Does nothing, as `sweep`."""
 
     async def drain(self) -> None:
         await self._tidier.drain()
 
     async def close(self) -> None:
-        """Heads and objects are closed by whoever opened them."""
+        """Does not close heads and objects: the caller that opened them does."""
         await self.drain()

@@ -1,4 +1,4 @@
-"""Making the ledger's table, where no deployment has: on demand, and forgetting what expired."""
+"""Create the ledger's table if no deployment has: billed on demand, with TTL on `expires`."""
 
 import asyncio
 
@@ -36,7 +36,7 @@ async def _until_active(client: DynamoClient, name: str) -> None:
         try:
             described = await client.send("DescribeTable", {"TableName": name})
         except Misconfigured:
-            described = {"Table": {}}  # it was made a moment ago, and not everybody knows
+            described = {"Table": {}}  # just created, and not visible everywhere yet
         if described["Table"].get("TableStatus") == "ACTIVE":
             return
         await asyncio.sleep(1)

@@ -1,7 +1,7 @@
 """The cluster's processes in DynamoDB: one item for each, renewed by a conditional put.
 
-DynamoDB's own TTL only clears what nobody renews for an hour. Whether a process lives is decided by
-those who read its item (`server/roster.py`), some seconds after its last renewal.
+DynamoDB's TTL only removes items that were not renewed for an hour. The processes that read an item
+decide whether its process lives (`server/roster.py`), some seconds after its last renewal.
 """
 
 from contextlib import suppress

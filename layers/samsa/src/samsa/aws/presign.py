@@ -1,7 +1,7 @@
-"""URLs of S3 objects that whoever has them may use for a while. No call is made for one.
+"""Presigned URLs of S3 objects: valid for a while, without further credentials. No call is made.
 
-A GET may be for any range of the object: the range is not signed. A PUT is for one length and one
-kind of content, which must be sent as they were signed.
+A GET may ask for any range of the object: the range is not signed. A PUT must have the content
+length and content type that were signed.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ EXPIRES_S = 900
 class Put(NamedTuple):
     url: str
     headers: dict[str, str]
-    """To be sent with it, beside the length."""
+    """Headers to send with it, besides the length."""
 
 
 class Presigner:

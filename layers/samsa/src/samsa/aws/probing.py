@@ -1,8 +1,8 @@
-"""Whether the table and the bucket are there, asked once before anyone depends on it.
+"""Checks once, at start, that the table and the bucket exist and can be used.
 
-Each question takes at most `WITHIN_S`, changes nothing, and asks for no right that a broker does
-without: one item and one object are read, which need not be there. What is missing is said in one
-sentence with the next step.
+Each check takes at most `WITHIN_S`, changes nothing, and needs no permission that a broker does not
+need: it reads one item and one object, which need not exist. An error is one sentence that says
+what is missing, and the next step.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ NO_TABLE = "ResourceNotFoundException"
 PROBE = "samsa-probe"
 
 
-class Place(NamedTuple):
+class StoreAddress(NamedTuple):
     """A table, or a bucket and a folder in it."""
 
     name: str
@@ -33,7 +33,7 @@ class Place(NamedTuple):
     region: str | None = None
 
 
-async def probe_table(place: Place) -> None:
+async def probe_table(place: StoreAddress) -> None:
     """Raises Misconfigured, with the next step."""
     region = region_or(place.region, place.endpoint)
     where = endpoint_or(place.endpoint, "dynamodb", region)
@@ -45,7 +45,7 @@ async def probe_table(place: Place) -> None:
     except Misconfigured as error:
         if NO_TABLE not in str(error):
             raise _refused(str(error), f"table {place.name!r}") from error
-        if place.endpoint is None:  # else it is made: a local DynamoDB starts empty
+        if place.endpoint is None:  # a local DynamoDB starts empty: its table is created
             raise Misconfigured(
                 f"there is no DynamoDB table {place.name!r} in {region}. Deploy it (make deploy), "
                 "or give the URL of the stack's output `Ledger`"
@@ -58,7 +58,7 @@ async def probe_table(place: Place) -> None:
         await ledger.close()
 
 
-async def probe_bucket(place: Place) -> None:
+async def probe_bucket(place: StoreAddress) -> None:
     """Raises Misconfigured, with the next step."""
     where = endpoint_or(place.endpoint, "s3", region_or(place.region, place.endpoint))
     await _have_credentials()
@@ -73,16 +73,16 @@ async def probe_bucket(place: Place) -> None:
 
 
 async def _have_credentials() -> None:
-    """Asked before the stores are: S3's client would look for them in EC2, and take its time."""
+    """Checked before the stores: without any, S3's client would slowly look for them on EC2."""
     try:
         await Credentials().keys()
     except Misconfigured:
         raise
-    except Unavailable as error:  # a profile that is wrong, a session that has ended
+    except Unavailable as error:  # a wrong profile, an expired session
         raise Misconfigured(f"{error}. Set AWS_PROFILE or AWS_ACCESS_KEY_ID") from error
 
 
-def _why_no_bucket(place: Place, where: str, error: Exception) -> Misconfigured:
+def _why_no_bucket(place: StoreAddress, where: str, error: Exception) -> Misconfigured:
     if NO_BUCKET in str(error):
         return Misconfigured(
             f"there is no bucket {place.name!r} at {where}. Make it "
@@ -101,7 +101,7 @@ def _refused(why: str, what: str) -> Misconfigured:
 
 
 def _absent(service: str, where: str, error: Exception) -> Misconfigured:
-    # What obstore was doing, and how often, stands before the dash.
+    # Before the dash is what obstore was doing, and how often.
     why = str(error).rpartition(" - ")[2] or f"no answer within {WITHIN_S:g} s"
     return Misconfigured(
         f"no {service} answers at {where} ({why}). Start one there, or say where it is "

@@ -1,4 +1,4 @@
-"""Idempotent producers: those that left a head have an item each. Their ids."""
+"""Idempotent producers: their ids, and the items of those that were evicted from a head."""
 
 from contextlib import suppress
 
@@ -37,7 +37,7 @@ class ProducerCalls(TableCalls):
 
     @counted
     async def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
-        # The head first: what leaves it between the two reads has an item by then.
+        # The head first: a producer that is evicted between the two reads has an item by then.
         in_head = read_producers(await self._head_item(partition))
         items = await self.table.items(
             partition_pk(partition),
@@ -55,7 +55,7 @@ class ProducerCalls(TableCalls):
 
     @counted
     async def forget_producers(self, now_ms: int) -> int:  # noqa: ARG002
-        """DynamoDB's time to live does."""
+        """Does nothing: DynamoDB's TTL removes them."""
         return 0
 
     async def next_producer_ids(self, count: int) -> int:

@@ -1,9 +1,10 @@
-"""Objects in S3, through obstore: a conditional put is a write-once cell.
+"""Objects in S3, through obstore. A conditional put writes a key at most once.
 
 S3 answers a put with `If-None-Match: *` in one of three ways: 200, stored; 412, the key exists;
-409, another put or delete of the key was under way, and nothing is known. obstore calls the last
-two by one name, so after either we look whether the object is there. So we do if the store hung
-up: to a large body 412 may be said before all of it was sent, and then nobody hears it.
+409, another put or delete of the key was under way, and the outcome is unknown. obstore raises the
+same exception for the last two, so after either we check whether the object exists. We also check
+if the store closed the connection: S3 may send 412 before it has received all of a large body, and
+then the answer is lost.
 """
 
 from collections import defaultdict
@@ -23,9 +24,9 @@ NO_BUCKET = "no such bucket"
 
 
 class S3Objects:
-    """`timeout_s` is for one request, its body included. Retries begin only within that time."""
+    """`timeout_s` limits one request, with its body. No retry begins after that time."""
 
-    far = True
+    remote = True
 
     def __init__(
         self,
@@ -40,8 +41,8 @@ class S3Objects:
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         self.calls["put"] += 1
-        # A copy, unless it is one bytes object already: if the caller stops waiting it may reuse
-        # its buffers, while the request goes on.
+        # A copy, unless it is one bytes object already: a caller that is cancelled may reuse its
+        # buffers while the request goes on.
         body = b"".join(parts)
         try:
             with named_errors(key):
@@ -57,7 +58,7 @@ class S3Objects:
         return True
 
     async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
-        """In several uploads side by side, of which readers see nothing before the last is done."""
+        """A multipart upload, in parallel. Readers see nothing before the last part is done."""
         self.calls["put"] += 1
         with named_errors(key):
             await self._store.put_async(
@@ -88,7 +89,7 @@ class S3Objects:
         if length is None:
             rest = await self._store.get_async(key, options={"range": {"offset": start}})
             return memoryview(await rest.bytes_async())
-        # obstore refuses an empty range, even of an object that is not there.
+        # obstore refuses an empty range, even of an object that does not exist.
         asked = max(length, 1)
         return memoryview(await self._store.get_range_async(key, start=start, length=asked))[
             :length
@@ -106,7 +107,7 @@ class S3Objects:
 
     async def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
         self.calls["list"] += 1
-        # obstore lists whole folders.
+        # obstore lists only whole folders.
         folder = prefix.rpartition("/")[0]
         with named_errors(prefix):
             async for page in self._store.list(folder):

@@ -1,4 +1,4 @@
-"""How S3 is reached: endpoint, credentials, patience."""
+"""Opens the S3 store: endpoint, credentials, timeouts and retries."""
 
 import os
 from collections.abc import Callable
@@ -18,14 +18,14 @@ AWS_KEYS = (
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
 )
-"""obstore reads these by itself; for anything else (profiles, SSO, …) boto3 is asked."""
+"""obstore reads these by itself; all other credentials (profiles, SSO, …) come from boto3."""
 
 
 def open_store(
     bucket: str, prefix: str, endpoint: str | None, region: str | None, timeout_s: float
 ) -> S3Store:
     region = region_or(region, endpoint)
-    # Always said: obstore's own guess is a name under amazonaws.com, in China's regions too.
+    # Always set: obstore's default is a name under amazonaws.com, also in China's regions.
     endpoint = endpoint_or(endpoint, "s3", region)
     config: S3Config = {"endpoint": endpoint, "region": region}
     return S3Store(
@@ -56,5 +56,5 @@ def boto3_credentials() -> Callable[[], Any] | None:
     try:
         return Boto3CredentialProvider()
     except ValueError:
-        # boto3 knows none either: obstore asks the machine it runs on.
+        # boto3 has none either: obstore asks the metadata service of the machine.
         return None

@@ -1,12 +1,12 @@
-"""Puts that appends to several partitions share.
+"""Shared puts: one put to S3 with appends to several partitions.
 
-While a put is under way, appends gather for the next one: it carries all of them, in one object
-(`ports/windows.py`). An append that nobody joined is an object of its partition alone.
+While a put is under way, new appends wait for the next one, which carries all of them in one window
+(`ports/windows.py`). A put with a single append is an object of its partition alone.
 
-Small appends stay in their heads: there a kilobyte costs two write units for the head, and two for
-the index. In an object each append costs one and one, and all together a put, which costs as much
-as eight units. So where appends wait for each other anyway (`small_too`), an object is made once
-they are more together than a head has room for.
+Small appends stay inline, in their heads. Inline, a kilobyte costs two write units for the head and
+two for the index. In an object, each append costs one unit for the head and one for the index, plus
+its share of one put, which costs as much as eight units. So if appends wait for each other anyway
+(`small_too`), they go to an object once they are larger together than the inline limit of a head.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from samsa.ports.heads import object_key
 from samsa.ports.windows import WINDOW_BYTES, Row, directory, window_key
 
 MOST_PUTS = 8
-"""Under way at the same time: more than one only while windows are full."""
+"""Puts under way at the same time. There is more than one only while full windows wait."""
 
 
-class Place(NamedTuple):
+class StoredAt(NamedTuple):
     """Where an append's bytes are."""
 
     key: str
@@ -33,7 +33,7 @@ class Waiting(NamedTuple):
     entry_id: str
     parts: Sequence[Buffer]
     size: int
-    placed: "asyncio.Future[Place | None]"
+    placed: "asyncio.Future[StoredAt | None]"
     room: int
 
 
@@ -56,18 +56,18 @@ class SharedPuts:
         guess: int,
         parts: Sequence[Buffer],
         room: int,
-    ) -> Place | None:
-        """None: it is small, and stays in the head, which has so much room. Raises NotDone and
-        Unavailable, as the put did."""
+    ) -> StoredAt | None:
+        """None if the append stays inline: the head takes up to `room` bytes. Raises what the put
+        raised: NotDone, Unavailable."""
         size = sum(map(len, parts))
         if size <= room and not self._small_too:
             return None
         loop = asyncio.get_running_loop()
-        placed: asyncio.Future[Place | None] = loop.create_future()
+        placed: asyncio.Future[StoredAt | None] = loop.create_future()
         self._waiting.append(Waiting(Row(partition, guess), entry_id, parts, size, placed, room))
         if not self._is_planned:
             self._is_planned = True
-            loop.call_soon(self._start)  # what else comes in this turn of the loop shares the put
+            loop.call_soon(self._start)  # later: all appends of this loop turn share the put
         return await placed
 
     def _start(self) -> None:
@@ -86,8 +86,8 @@ class SharedPuts:
         return full and len(self._under_way) < MOST_PUTS
 
     def _take(self) -> list[Waiting]:
-        """The first that fit into one window. Those that nobody waits for any more are left out:
-        their memory may be in use for something else."""
+        """The first appends that fit into one window. Cancelled ones are left out: their memory may
+        be in use for something else."""
         some: list[Waiting] = []
         size = 0
         while self._waiting:
@@ -105,7 +105,7 @@ class SharedPuts:
         self._start()
 
     async def _put(self, some: list[Waiting]) -> None:
-        """Whatever happens, everyone who waits hears of it."""
+        """Every waiting append gets a result or the exception."""
         try:
             places = await self._places(some)
         except Exception as error:
@@ -117,22 +117,22 @@ class SharedPuts:
                 if not one.placed.done():
                     one.placed.set_result(place)
 
-    async def _places(self, some: list[Waiting]) -> Sequence[Place | None]:
+    async def _places(self, some: list[Waiting]) -> Sequence[StoredAt | None]:
         if sum(one.size for one in some) <= min(one.room for one in some):
             return [None] * len(some)
         if len(some) > 1:
             return await self._put_all(some)
         key = object_key(some[0].row.partition, some[0].entry_id)
         await self._store(key, some[0].parts)
-        return [Place(key, 0)]
+        return [StoredAt(key, 0)]
 
-    async def _put_all(self, some: list[Waiting]) -> list[Place]:
+    async def _put_all(self, some: list[Waiting]) -> list[StoredAt]:
         key = window_key(self._clock.now_ms(), len(some), self._nonce())
         parts: list[Buffer] = [directory([one.row for one in some])]
-        places: list[Place] = []
+        places: list[StoredAt] = []
         position = len(parts[0])
         for one in some:
-            places.append(Place(key, position))
+            places.append(StoredAt(key, position))
             parts += one.parts
             position += one.size
         await self._store(key, parts)

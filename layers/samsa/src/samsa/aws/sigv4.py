@@ -1,7 +1,7 @@
-"""AWS Signature Version 4, by the standard library alone.
+"""AWS Signature Version 4, with the standard library alone.
 
-A signature is a chain of HMACs, of which all but the last depend only on the day, the region and
-the service: that key is kept. What time it is, is handed in.
+A signature is a chain of HMACs. All but the last depend only on the secret, the day, the region and
+the service, so that key is cached. The caller passes the time.
 """
 
 import hmac
@@ -16,7 +16,7 @@ UNRESERVED = "-_.~"
 
 
 class Keys(NamedTuple):
-    """What a request is signed with."""
+    """The keys that sign a request."""
 
     access_key: str
     secret_key: str
@@ -41,12 +41,12 @@ class Signer:
         headers: Mapping[str, str],
         body: bytes,
     ) -> dict[str, str]:
-        """The headers, named in lower case, with those that sign them. `when` is as in `stamp`."""
+        """The headers and those of the signature. Names are in lower case; `when` is a `stamp`."""
         signed = {**headers, "x-amz-date": when}
         if keys.token:
             signed["x-amz-security-token"] = keys.token
         names, lines = _canonical(signed)
-        # The path is encoded once more than it is sent; all services but S3 have it so.
+        # All services except S3 sign the path encoded once more than it is sent.
         encoded = path if path == "/" else quote(path, safe="/" + UNRESERVED)
         asked = f"{method}\n{encoded}\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
         signature = self._sign(keys, when, asked)
@@ -65,8 +65,8 @@ class Signer:
         headers: Mapping[str, str],
         expires_s: int,
     ) -> str:
-        """The query of a URL that whoever has it may use for so long; the body is not signed. The
-        path is as it is sent: S3 has it signed like that."""
+        """The query of a presigned URL, valid for `expires_s`. The body is not signed. The path is
+        signed as it is sent, as S3 requires."""
         names, lines = _canonical(headers)
         given = {
             "X-Amz-Algorithm": ALGORITHM,
@@ -84,21 +84,31 @@ class Signer:
         return f"{when[:8]}/{self._region}/{self._service}/aws4_request"
 
     def _sign(self, keys: Keys, when: str, asked: str) -> str:
-        digest = sha256(asked.encode()).hexdigest()
-        text = f"{ALGORITHM}\n{when}\n{self._scope(when)}\n{digest}"
-        return hmac.digest(self._key(keys, when[:8]), text.encode(), "sha256").hex()
+        return signature(self._key(keys, when), when, self._scope(when), asked)
 
-    def _key(self, keys: Keys, day: str) -> bytes:
+    def _key(self, keys: Keys, when: str) -> bytes:
         secret, of_day, key = self._kept
-        if (secret, of_day) != (keys.secret_key, day):
-            key = f"AWS4{keys.secret_key}".encode()
-            for part in (day, self._region, self._service, "aws4_request"):
-                key = hmac.digest(key, part.encode(), "sha256")
-            self._kept = keys.secret_key, day, key
+        if (secret, of_day) != (keys.secret_key, when[:8]):
+            key = signing_key(keys.secret_key, self._scope(when))
+            self._kept = keys.secret_key, when[:8], key
         return key
 
 
+def signing_key(secret: str, scope: str) -> bytes:
+    """`scope` is day, region, service and `aws4_request`, between slashes."""
+    key = f"AWS4{secret}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return key
+
+
+def signature(key: bytes, when: str, scope: str, asked: str) -> str:
+    """The signature of a canonical request."""
+    text = f"{ALGORITHM}\n{when}\n{scope}\n{sha256(asked.encode()).hexdigest()}"
+    return hmac.digest(key, text.encode(), "sha256").hex()
+
+
 def _canonical(headers: Mapping[str, str]) -> tuple[str, str]:
-    """The names of signed headers, and their lines."""
+    """The names of the signed headers, and their lines, in canonical form."""
     ordered = sorted(headers)
     return ";".join(ordered), "".join([f"{name}:{headers[name]}\n" for name in ordered])

@@ -1,12 +1,14 @@
-"""Swapping runs of extents, and the graves of what they named.
+"""Swaps of runs of extents, and graves for the objects that they replace.
 
-A transaction has a hundred parts, and a run may have thousands of extents. So one write voids them
-all: the head's `settled_to` moves past the run, and below it an extent counts only if a swap put it
-there. The items of the run are then litter, also if they are added again, and are removed after.
-What was settled before is replaced item by item, each on condition that it is as it was.
+A transaction has at most 100 parts, and a run may have thousands of extents. So one write voids
+them all: it moves the head's `settled_to` past the run, and below it an extent counts only if a
+swap wrote it. The items of the run are then litter, even if a late process adds them again, and are
+removed afterwards. Extents that a swap wrote are replaced item by item, each on condition that it
+is unchanged.
 
-Runs are settled in order. What lies between `settled_to` and a run is settled first, as it is. What
-is still in the head's tail is never part of a swap: readers take it from there, with its object.
+`settled_to` moves in order. Extents between it and the run are first rewritten as they are, by a
+swap of their own. Entries in the head's tail are never part of a swap: readers take them from the
+head, with their objects.
 """
 
 import logging
@@ -30,12 +32,12 @@ from samsa.aws.items import (
     read_grave,
 )
 from samsa.aws.table import TRANSACTION
-from samsa.ports import Extent, Grave, Head, Partition, UnknownPartition, graves_of
+from samsa.ports import Extent, Head, Partition, PendingDeletion, UnknownPartition, graves_of
 
 log = logging.getLogger("samsa.aws")
 SETTLED_AT_ONCE = 90
 AS_IT_WAS = ("base", "offsets", "size", "object", "start", "shift", "id")
-"""What tells a settled extent from any other that could be in its place."""
+"""Attributes that tell a settled extent from any other that could have its key."""
 
 
 class SwapCalls(ExtentCalls):
@@ -59,8 +61,8 @@ class SwapCalls(ExtentCalls):
         return True
 
     async def _settle_before(self, partition: Partition, base: int) -> Head | None:
-        """The head, once nothing between `settled_to` and `base` is unsettled. None if it cannot
-        be so now: something in between is not indexed yet, and would never count again."""
+        """Move `settled_to` up to `base`, and return the head. None if that is not possible now:
+        an entry below `base` is not indexed yet, and its extent would never count."""
         while (head := await self._head_now(partition)) is not None:
             first = max(head.settled_to, head.log_start)
             if first >= base:
@@ -69,7 +71,7 @@ class SwapCalls(ExtentCalls):
             some = neighbours(await self.extents(partition, first, SETTLED_AT_ONCE), first, below)
             if not some:
                 return None
-            # If someone else settles too, it fails: look again.
+            # It fails if another process does the same: read the head again.
             with suppress(ConditionFailed):
                 await self.table.transact(self._parts(partition, head.settled_to, some, some))
         return None
@@ -103,7 +105,7 @@ class SwapCalls(ExtentCalls):
         was = extent_item(partition, extent)
         condition = {
             "TableName": self.table.name,
-            # Not litter: another swap has voided that, and only its item is still there.
+            # `settled` excludes litter: items that another swap has voided and not yet removed.
             "ConditionExpression": "attribute_exists(settled) AND "
             + " AND ".join(
                 f"#{name} = :{name}" if name in was else f"attribute_not_exists(#{name})"
@@ -117,7 +119,7 @@ class SwapCalls(ExtentCalls):
         return {"Put": {"Item": _settled(item), **condition}}
 
     def _settling(self, partition: Partition, settled_to: int, old: Sequence[Extent]) -> Item:
-        """If nothing was settled meanwhile, and retention has not passed the first of the run."""
+        """Holds if `settled_to` has not moved, and the log start is not past the first extent."""
         return {
             "Update": {
                 "TableName": self.table.name,
@@ -134,7 +136,7 @@ class SwapCalls(ExtentCalls):
         }
 
     def _taken(self, partition: Partition, key: str) -> Item:
-        """The announcement of an object that comes into the index."""
+        """Removes the announcement of a segment that the swap adds to the index."""
         return {
             "Delete": {
                 "TableName": self.table.name,
@@ -153,7 +155,7 @@ class SwapCalls(ExtentCalls):
         return found == list(new)
 
     async def _remove_litter(self, partition: Partition, base: int, end: int) -> None:
-        """Extents in [base, end) that a swap has voided."""
+        """Delete extents in [base, end) that a swap has voided."""
         litter = await self.table.items(
             partition_pk(partition),
             extent_sk(base),
@@ -164,14 +166,14 @@ class SwapCalls(ExtentCalls):
         await self.table.delete_all([key_of(item) for item in litter])
 
     @counted
-    async def announce(self, partition: Partition, grave: Grave) -> None:
+    async def announce(self, partition: Partition, grave: PendingDeletion) -> None:
         try:
             await self.table.put_if(grave_item(partition, grave), "attribute_not_exists(pk)")
         except ConditionFailed:
             return
 
     @counted
-    async def graves(self, partition: Partition, limit: int) -> list[Grave]:
+    async def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
         items = await self.table.first_items(
             limit, partition_pk(partition), "D#", "D$", Limit=limit
         )
@@ -198,7 +200,7 @@ class SwapCalls(ExtentCalls):
             return
         grave = read_grave(item)
         if name.startswith("after ") and grave.base < grave.end:
-            # What the swap could not remove any more, or a late process has added since.
+            # Litter that the swap did not get to remove, or that a late process has added since.
             await self._remove_litter(partition, grave.base, grave.end)
         await self.table.call("delete_item", Key=key_of(item))
 
@@ -217,8 +219,8 @@ class SwapCalls(ExtentCalls):
 
 
 def _untailed(head: Head, end: int) -> int:
-    """The offset up to `end` below which nothing is in the tail, nor will be: entries come at the
-    end of the log."""
+    """The offset, at most `end`, below which the tail has no entries. It will get none there,
+    because new entries are added at the end of the log."""
     return min([end, *(entry.base for entry in head.tail)])
 
 

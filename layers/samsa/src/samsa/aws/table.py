@@ -1,4 +1,4 @@
-"""One DynamoDB table, and the requests that a ledger makes of it."""
+"""One DynamoDB table, and the requests that a ledger sends to it."""
 
 import asyncio
 from collections import defaultdict
@@ -13,20 +13,20 @@ from samsa.aws.items import Item, string
 from samsa.ports import Unavailable
 
 BATCH = 25
-"""Writes that DynamoDB takes in one BatchWriteItem."""
+"""The most writes in one BatchWriteItem of DynamoDB."""
 TRANSACTION = 100
-"""Writes that it takes in one transaction."""
+"""The most writes in one transaction of DynamoDB."""
 BATCH_TRIES = 7
 
 
 class Table:
-    """`requests` counts by operation what was asked of DynamoDB, without what was tried again."""
+    """`requests` counts the requests to DynamoDB by operation, without the client's retries."""
 
     def __init__(self, name: str, client: DynamoClient) -> None:
         self.name = name
         self.requests: dict[str, int] = defaultdict(int)
         self.metering = False
-        """Whether to ask what each request consumed: for benchmarks and tests."""
+        """Whether to ask for the consumed capacity of each request: for benchmarks and tests."""
         self.units: dict[str, float] = defaultdict(float)
         """Capacity units by operation, while metering; without requests that were refused."""
         self._client = client
@@ -50,7 +50,7 @@ class Table:
         return answer.get("Item")
 
     async def put_if(self, item: Item, condition: str, **parameters: Any) -> None:
-        """Raises ConditionFailed with the item that is there."""
+        """Raises ConditionFailed with the existing item."""
         await self.call(
             "put_item",
             Item=item,
@@ -93,7 +93,7 @@ class Table:
         return [item async for page in self.pages(pk, first, last, **parameters) for item in page]
 
     async def transact(self, writes: Sequence[Item]) -> None:
-        """All or nothing; raises ConditionFailed. By its token it is done once if sent again."""
+        """All or nothing; raises ConditionFailed. Its token makes a retry of it idempotent."""
         token = str(uuid4())
         await self.send("transact_write_items", TransactItems=writes, ClientRequestToken=token)
 

@@ -8,7 +8,7 @@ from samsa.aws.topics import TopicCalls, partitions_of
 from samsa.ports import Partition, Topic
 
 HEADS_AT_ONCE = 25
-"""In one transaction, which may have up to 100 parts: a shorter one is sooner through."""
+"""Heads in one transaction. It may have 100 parts, but a shorter one is done sooner."""
 
 
 class TopicChanges(TopicCalls):
@@ -24,8 +24,8 @@ class TopicChanges(TopicCalls):
         return True
 
     async def _add_heads(self, topic: Topic, partitions: list[Partition]) -> None:
-        # Only while the topic lives: heads that came later than its end nobody would remove. And
-        # in order, so that whoever forgets it finds also those whose count was never committed.
+        # Only while the topic exists: heads added after its deletion would never be removed. In
+        # order, so that `forget_topic` also finds heads above the committed count.
         alive = {"id": string(str(topic.id))}
         await self.table.transact(
             [
@@ -35,7 +35,7 @@ class TopicChanges(TopicCalls):
         )
 
     def _make_head(self, partition: Partition) -> Item:
-        """Unless it is there: a process that stopped half-way may have made some of them."""
+        """Unless it exists: a process that stopped half-way may have made some of them."""
         new = {n: v for n, v in new_head(partition).items() if n not in ("pk", "sk")}
         return {
             "Update": {

@@ -1,4 +1,7 @@
-"""Topics: made and widened heads first, deleted name first: no name leads to a missing head."""
+"""Topics. Creating one writes its heads before its name; deleting one removes its name first.
+
+So a name never leads to a missing head.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -26,9 +29,9 @@ from samsa.aws.table import TRANSACTION
 from samsa.ports import Misconfigured, Partition, Topic
 
 FORMAT = number(2)
-"""Of the table. 1 had open slots in its heads, and no number."""
+"""The format of the table. Format 1 had open slots in its heads, and stored no number."""
 AT_ONCE = 16
-"""Partitions that are forgotten side by side."""
+"""Partitions that are removed at the same time."""
 
 
 class TopicCalls(TableCalls):
@@ -48,8 +51,8 @@ class TopicCalls(TableCalls):
         return True
 
     async def _create_heads(self, partitions: list[Partition]) -> None:
-        # On condition, and so not in a cheaper batch: a request that arrives twice, or late, must
-        # not set a counter back to 0. All of these are there or none is.
+        # With a condition, and so not in a cheaper batch: a request that arrives twice or late must
+        # not reset a head's next_offset to 0. Either all of these heads exist or none.
         with suppress(ConditionFailed):
             await self.table.transact([self._put_new(new_head(p)) for p in partitions])
 
@@ -59,7 +62,7 @@ class TopicCalls(TableCalls):
         return [self._put_new(name_item), self._put_new(id_item), self._not_doomed(topic)]
 
     def _not_doomed(self, topic: Topic) -> Item:
-        """A create that is repeated after a delete must not name heads about to be forgotten."""
+        """A create that is repeated after a delete must not name heads that will be removed."""
         return {
             "ConditionCheck": {
                 "TableName": self.table.name,
@@ -102,7 +105,7 @@ class TopicCalls(TableCalls):
             try:
                 await self.table.transact(self._dooming(found))
             except ConditionFailed:
-                # It is gone, or has more partitions than the caller knew: the doom must know all.
+                # It is gone, or has more partitions than known: the doomed topic must name all.
                 known, found = found, await self._topic(topic.name)
                 if found == known:
                     return False
@@ -121,7 +124,7 @@ class TopicCalls(TableCalls):
         ]
 
     def _conditional(self, what: str, key: Item, own: Item) -> Item:
-        """A part of a transaction that holds only where the item has these attributes."""
+        """A part of a transaction that holds only if the item has these attributes."""
         return {
             what: {
                 "TableName": self.table.name,
@@ -146,7 +149,7 @@ class TopicCalls(TableCalls):
         await self.table.call("delete_item", Key=doom_key(topic.id))
 
     async def _uncounted(self, topic: Topic) -> list[Partition]:
-        """Heads above the topic's count, left by a change that never came to its commit."""
+        """Heads above the topic's count of partitions, left by a change that did not finish."""
         found: list[Partition] = []
         while True:
             partition = Partition(topic.id, topic.partitions + len(found))
@@ -164,7 +167,7 @@ class TopicCalls(TableCalls):
 
     @counted
     async def cluster_id(self, proposed: str) -> str:
-        """Raises Misconfigured if an older version made the table: every start asks for it."""
+        """Raises Misconfigured if an older version made the table. Every start calls this."""
         try:
             answer = await self.table.call(
                 "update_item",

@@ -10,13 +10,13 @@
 
 Public names, for the handlers:
 
-- `step`, `Step(group, answer, wake)`; `steps`, for requests that came together, with one state to
-  write for all of them: `Steps(group, answers, wake)`; `expire(group, now_ms)` for those who only
-  look; `quieted` for those who have looked; `beaten(group, heartbeat, now_ms)` for heartbeats that
-  need no step
+- `step`, `Step(group, answer, wake)`; `steps`, for several requests at once, with one state to
+  write for all of them: `Steps(group, answers, wake)`; `expire(group, now_ms)` for read-only
+  requests; `quieted` for a group that stays in memory; `beaten(group, heartbeat, now_ms)` for
+  heartbeats that need no step
 - the size of a group (see `room`): `why_unfit(request)` before a step, `fits(bytes, group,
   requests)` before a write, `refusal(request)`; `TooLarge`, raised by `pack`
-- `Group = ClassicGroup | ConsumerGroup`, `Packer`, `pack`, `unpack`, `Corrupt`; `Settings`;
+- `Group = ClassicGroup | ConsumerGroup`, `Packer`, `pack`, `unpack`, `Corrupt`; `GroupSettings`;
   `GroupError` (its names are those of Kafka's errors)
 - classic requests and their answers: `Join` → `Joined | Parked`, `Sync` → `Synced | Parked`,
   `Heartbeat` → `Beaten`, `Leave(Leaving, …)` → `Left(error, LeftMember, …)`
@@ -24,23 +24,23 @@ Public names, for the handlers:
   `frozenset[(topic id, number)]`; `known` is every topic by name as `TopicInfo`; `matches` holds,
   for each of `patterns_of(group, request)`, what `matches(pattern, names)` says; `known_at_ms` is
   when these were looked up
-- offsets: `may_commit`, `may_fetch`, `may_delete` answer a `GroupError`, or None for yes
+- offsets: `may_commit`, `may_fetch`, `may_delete` return a `GroupError`, or None for yes
 - what tools show: `listed`, `described`, `consumer_described`, `state_of`, `DEAD`
 
-What a handler must see to: a new random `ticket` (a UUID) for each JoinGroup that a client sends;
-`requires_id` from version 4 on, `can_skip_assignment` from 9 on; an empty group id is
-INVALID_GROUP_ID before any step; where the group is a `ConsumerGroup`, a `Join` brings `known` and
-`matches` too. A heartbeat that changes nothing worth a write returns the group that went in; a
-process that remembers whom it heard so may say so with a later step (`Hearing`), and one write then
-prolongs them all. What a `ConsumerHeartbeat` changed is told once, as in Kafka:
-nobody between client and coordinator may repeat one whose answer was lost.
+What the caller must do: pass a new random `ticket` (a UUID) for each JoinGroup that a client sends;
+set `requires_id` from version 4 on and `can_skip_assignment` from 9 on; refuse an empty group id
+with INVALID_GROUP_ID before any step; if the group is a `ConsumerGroup`, pass `known` and `matches`
+with a `Join` too. A heartbeat that changes nothing worth a write returns the group that was passed
+in. A process that remembers which members it heard may pass that with a later step (`Hearing`), and
+one write then prolongs all their sessions. What a `ConsumerHeartbeat` changed is reported once, as
+in Kafka: nothing between client and coordinator may repeat one whose answer was lost.
 """
 
-from .beats import beaten
 from .classic_state import ClassicGroup
 from .consumer_state import ConsumerGroup
 from .errors import GroupError
-from .hearing import Hearing
+from .heartbeat_coalescing import Hearing
+from .heartbeat_fast_path import beaten
 from .offsets import may_commit, may_delete, may_fetch
 from .packing import Corrupt
 from .patterns import BadPattern, PatternMatches, matches
@@ -56,7 +56,7 @@ from .replies import (
 )
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Leaving, Sync, TopicInfo
 from .room import fits, refusal, why_unfit
-from .settings import Settings
+from .settings import GroupSettings
 from .step import Answer, Group, Request, Step, Steps, expire, patterns_of, quieted, step, steps
 from .stored import Packer, TooLarge, pack, unpack
 from .views import (
@@ -88,6 +88,7 @@ __all__ = [
     "DescribedMember",
     "Group",
     "GroupError",
+    "GroupSettings",
     "Hearing",
     "Heartbeat",
     "Join",
@@ -102,7 +103,6 @@ __all__ = [
     "Parked",
     "PatternMatches",
     "Request",
-    "Settings",
     "Step",
     "Steps",
     "Sync",

@@ -1,7 +1,7 @@
-"""Server-side assignors (KIP-848): `uniform` and `range`, in the manner of Kafka's.
+"""Server-side assignors (KIP-848): `uniform` and `range`, similar to Kafka's.
 
-Both are functions of what they are given: members in order, what each may read and was last given.
-Topics that do not exist (any more) are not assigned.
+Both are pure functions of the members in order, their subscriptions and their last targets. Topics
+that do not exist (any more) are not assigned.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ class Subscriber(NamedTuple):
     instance_id: str | None
     topics: frozenset[UUID]
     target: Partitions
-    """What it was last given."""
+    """What it was assigned last."""
 
 
 Counts: TypeAlias = Mapping[UUID, int]
@@ -26,8 +26,9 @@ Assignor: TypeAlias = Callable[[Mapping[str, Subscriber], Counts], dict[str, Par
 
 
 def assign_range(members: Mapping[str, Subscriber], counts: Counts) -> dict[str, Partitions]:
-    """Of each topic every subscriber gets one run of neighbours, so that the same partition numbers
-    of several topics meet in one member. Static members first: they keep their places."""
+    """Each subscriber gets one contiguous range of each topic, so that one member gets the same
+    partition numbers of several topics. Static members come first, so that their ranges are stable.
+    """
     order = sorted(members, key=lambda each: _range_order(each, members[each]))
     given: dict[str, set[tuple[UUID, int]]] = {member_id: set() for member_id in order}
     for topic, count in counts.items():
@@ -45,7 +46,7 @@ def _range_order(member_id: str, member: Subscriber) -> tuple[bool, str]:
 
 
 def assign_uniform(members: Mapping[str, Subscriber], counts: Counts) -> dict[str, Partitions]:
-    """Everyone gets as many as the next, and keeps what it had as far as that allows."""
+    """All members get about the same number, and keep what they had as far as that allows."""
     alike = len({member.topics for member in members.values()}) <= 1
     given = _kept(members, counts)
     if alike:
@@ -60,7 +61,7 @@ Given: TypeAlias = dict[str, set[tuple[UUID, int]]]
 
 
 def _kept(members: Mapping[str, Subscriber], counts: Counts) -> Given:
-    """What each had and may still read; no partition twice."""
+    """What each member had and may still read; no partition twice."""
     taken: set[tuple[UUID, int]] = set()
     given: Given = {}
     for member_id, member in members.items():
@@ -89,7 +90,8 @@ def _free(
 
 
 def _level(given: Given, counts: Counts, members: Mapping[str, Subscriber]) -> None:
-    """All read the same topics. Those who have most keep the odd ones: fewest partitions move."""
+    """For members that all read the same topics. Members with most partitions get the remainder of
+    the division, so that the fewest partitions move."""
     if not given:
         return
     free = _free(given, counts, members)
@@ -112,7 +114,7 @@ def _fill(
     members: Mapping[str, Subscriber],
     counts: Counts,
 ) -> None:
-    """Topics with many partitions for few readers first, each partition to its poorest reader."""
+    """Topics with many partitions per reader first, each partition to the reader with fewest."""
     readers = {topic: _readers(topic, members) for topic in counts}
 
     def pressing(which: tuple[UUID, int]) -> tuple[float, int, int, int]:
@@ -126,7 +128,8 @@ def _fill(
 
 
 def _balance(given: Given, members: Mapping[str, Subscriber]) -> None:
-    """Move from rich to poor while that helps. Each move helps, so few rounds are ever needed."""
+    """Move partitions from members with many to members with few, while that helps. Each move
+    helps, so few rounds are needed."""
     for _ in range(MAX_ROUNDS):
         moved = False
         for owner in sorted(given, key=lambda member_id: -len(given[member_id])):

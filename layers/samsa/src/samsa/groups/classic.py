@@ -2,21 +2,22 @@
 
 `TRANSITIONS` is the whole state machine: what each event does in each state. It reads beside
 Kafka's GroupMetadataManager. `classic_requests` says which event a request is; what the events do
-is in `classic_join`, `classic_sync` and `classic_rebalance`. What Kafka's timers do is done here by
-whoever touches the group next: a step first ends every session and phase that is overdue.
+is in `classic_join`, `classic_sync` and `classic_rebalance`. There are no timers as in Kafka: each
+step first ends every session and phase that is overdue.
 
 A join that must wait for other members, or a follower's sync that must wait for the leader, is
 *parked in the state*: its member is in stage JOINING or SYNCING, and names its waiter. Any process
 may complete it; the waiter then asks again, and is answered from the state:
 
 - A **join** is recognised by its ticket, which is kept with the member until its next join. Asked
-  again while it waits, it stays parked; after its generation has begun, it is told that generation
-  (even the leader, in a stable group); if the next rebalance has begun meanwhile, it takes part.
-- A join that **had no member id** got the one that ends in its ticket, so that it finds itself.
+  again while it waits, it stays parked. After its generation has begun, the answer is that
+  generation (even for the leader, in a stable group). If the next rebalance has begun meanwhile, it
+  takes part in it.
+- A join that **had no member id** got one that ends in its ticket, so it can be found again.
 - A client whose **answer was lost** sends a join with another ticket, and is served by Kafka's
-  rules: the same metadata is told the generation again, anything else starts a rebalance. Whoever
-  still asks with the old ticket is turned away, and nothing changes.
-- A **sync** is the same question each time: the generation says which assignment is meant.
+  rules: with the same metadata it gets the generation again, with other metadata it starts a
+  rebalance. A request that still has the old ticket is refused, and nothing changes.
+- A **sync** is the same request each time: the generation says which assignment is meant.
 """
 
 from collections.abc import Callable
@@ -138,7 +139,7 @@ def react(draft: Draft, event: NamedTuple) -> None:
 
 
 def expire(draft: Draft) -> None:
-    """Do what is overdue, sessions that ended before a phase before it."""
+    """Do what is overdue, in order: sessions that ended before the phase come before the phase."""
     while draft.next_due() <= draft.now:
         until = min(draft.now, draft.phase_ends_ms)
         lapsed = [each for each, lapses in draft.pending.items() if lapses <= until]

@@ -1,8 +1,8 @@
 """A classic group while a step works on it.
 
-Members are replaced, never changed, and their table is copied before the first of them is, so that
-the group the step started from stays as it was. Most requests concern one member: what must be
-known of all of them is found out once for a whole step, or looks no further than it has to.
+Members are replaced, never changed in place, and their table is copied before the first change. So
+the group that the step started from stays as it was. Most requests concern one member: facts about
+all members are computed once per step, or stop at the first member that decides them.
 """
 
 from collections import Counter
@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .classic_state import NEVER, ClassicGroup, Member, Stage, State
-from .hearing import DEAF, Hearing, is_worth_a_write
+from .heartbeat_coalescing import DEAF, Hearing, is_worth_a_write
 from .requests import Protocols
-from .settings import Settings
+from .settings import GroupSettings
 
 _JOINING = Stage.JOINING
 
 
 class Draft:
     def __init__(
-        self, group: ClassicGroup, now_ms: int, settings: Settings, hearing: Hearing = DEAF
+        self, group: ClassicGroup, now_ms: int, settings: GroupSettings, hearing: Hearing = DEAF
     ) -> None:
         self.now = now_ms
         self.hearing = hearing
@@ -62,15 +62,15 @@ class Draft:
         return after._replace(due_ms=self._first(sessions), written_at_ms=written)
 
     def next_due(self) -> int:
-        """As far as this process knows: not before what is stored in the group."""
+        """When something is due, as far as this process knows; never before the stored due time."""
         return self._first(self.end_of(*each) for each in self.members.items())
 
     def _first(self, sessions: Iterable[int]) -> int:
         return min(self.phase_ends_ms, *self.pending.values(), *sessions, NEVER)
 
     def pull_in(self) -> None:
-        """The clock was set back since the group was written: whatever was to happen so long after
-        that happens so long after now. No deadline lies further ahead than its own length."""
+        """The clock was set back since the group was written: move all deadlines back by as much.
+        So no deadline is further in the future than its own length."""
         by, self.written_at_ms = self.written_at_ms - self.now, self.now
         for member_id, member in self.members.items():
             self.change(member_id, deadline_ms=member.deadline_ms - by)
@@ -119,14 +119,14 @@ class Draft:
         return self.now + member.session_timeout_ms
 
     def end_of(self, member_id: str, member: Member) -> int:
-        """When it is to be removed, unless it is heard again."""
+        """When the member is removed, unless it is heard again."""
         at, timeout = member.expires_ms, member.session_timeout_ms
         if at == NEVER or member.is_new:
             return at
         return self.hearing.end_of(member_id, member.hearer, at, timeout)
 
     def hear(self, member_id: str) -> None:
-        """Prolong a session, where that is worth a write."""
+        """Prolong the member's session, if that is worth a write."""
         member = self.members[member_id]
         end, hearer = self.session_end(member), self.hearing.hearer
         worth = is_worth_a_write(end, member.deadline_ms, member.session_timeout_ms)
@@ -170,11 +170,11 @@ class Draft:
         names = {name for name, _ in protocols}
         first = next(iter(self.members.values()), None)
         if first is None or names == {name for name, _ in first.protocols}:
-            return bool(names)  # who can do what one member can, can do what all of them can
+            return bool(names)  # the same protocols as one member: so it shares one with all
         return not names.isdisjoint(self._common(each.protocols for each in self.members.values()))
 
     def elect_protocol(self) -> str:
-        """Every member votes for its favourite among what all of them can do."""
+        """Every member votes for the first of its protocols that all members support."""
         common = self._common(member.protocols for member in self.members.values())
         votes = Counter(
             next(name for name, _ in member.protocols if name in common)

@@ -1,4 +1,4 @@
-"""What can happen to a classic group. A sync and a heartbeat are such events themselves."""
+"""The events of a classic group. The requests Sync and Heartbeat are events themselves."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -9,7 +9,7 @@ Answer: TypeAlias = Joined | Synced | Beaten | Left | Parked
 
 
 class Newcomer(NamedTuple):
-    """A join by someone who is not a member."""
+    """A join by a client that is not a member."""
 
     member_id: str
     join: Join
@@ -31,7 +31,7 @@ class Rejoin(NamedTuple):
 
 
 class LookAgain(NamedTuple):
-    """The latest join of a member, once more."""
+    """The latest join of a member, asked again: it has the same ticket."""
 
     member_id: str
     join: Join
@@ -42,8 +42,8 @@ class MemberGone(NamedTuple):
 
 
 class IdLapsed(NamedTuple):
-    """An id that was given to a client is not waited for any longer."""
+    """A member id that was given to a client has expired unused, or was given back."""
 
 
 class PhaseEnd(NamedTuple):
-    """Those who have not joined, or not synced, have had their time."""
+    """The time for members to join, or to sync, is over."""

@@ -1,5 +1,5 @@
-"""What a join does to a classic group: its member comes, comes again or comes back, and waits for
-the others or is told the generation."""
+"""What a join does to a classic group: a member is added, joins again or is replaced. Then the join
+waits for the other members, or is answered with the generation."""
 
 from .classic_draft import Draft
 from .classic_events import Answer, LookAgain, Newcomer, Rejoin, Replacement
@@ -11,7 +11,7 @@ from .requests import rebalance_timeout
 
 
 def begin(draft: Draft, event: Newcomer) -> Answer:
-    """The first of an empty group: give others some time to come too."""
+    """The first member of an empty group: give other members some time to join too."""
     _add(draft, event)
     prepare(draft)
     return _answer_join(draft, event)
@@ -38,14 +38,14 @@ def gather_again(draft: Draft, event: Rejoin | LookAgain) -> Answer:
 
 
 def interrupt_if_changed(draft: Draft, event: Rejoin) -> Answer:
-    """The same metadata: the answer to its join was lost."""
+    """With the same metadata, the answer to the member's last join was lost: repeat it."""
     if draft.members[event.member_id].protocols == event.join.protocols:
         return tell(draft, event)
     return interrupt_again(draft, event)
 
 
 def interrupt_if_changed_or_leader(draft: Draft, event: Rejoin) -> Answer:
-    """A leader that joins again wants a rebalance, though its metadata is the same."""
+    """A leader that joins again wants a rebalance, even with the same metadata."""
     if draft.leader == event.member_id:
         return interrupt_again(draft, event)
     return interrupt_if_changed(draft, event)
@@ -71,7 +71,7 @@ def interrupt_by_replacement(draft: Draft, event: Replacement) -> Answer:
 
 
 def replace_quietly(draft: Draft, event: Replacement) -> Answer:
-    """The instance takes up its assignment, unless the group would now choose another protocol."""
+    """The instance keeps its assignment, unless the group would now elect another protocol."""
     leader_before = draft.leader
     _replace(draft, event)
     if draft.elect_protocol() != draft.protocol:
@@ -81,7 +81,7 @@ def replace_quietly(draft: Draft, event: Replacement) -> Answer:
     told = _joined(draft, event.member_id)
     if event.join.can_skip_assignment:
         return told._replace(skip_assignment=bool(told.members))
-    # A client that cannot skip must not take itself for the leader: it would assign anew.
+    # A client that cannot skip the assignment must not believe it is the leader: it would assign.
     return told._replace(leader=leader_before or "", members=())
 
 

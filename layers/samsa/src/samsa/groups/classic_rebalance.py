@@ -1,4 +1,4 @@
-"""From one generation of a classic group to the next: everyone is to join, then to sync."""
+"""From one generation of a classic group to the next: all members join, then all sync."""
 
 from .classic_draft import Draft
 from .classic_events import MemberGone, PhaseEnd
@@ -6,8 +6,8 @@ from .classic_state import NEVER, Stage, State, next_number
 
 
 def prepare(draft: Draft) -> None:
-    """Everyone must join (again). Those who wait for an assignment of the generation will not get
-    one: they are told so."""
+    """Begin the join phase: every member must join (again). Members that wait for an assignment of
+    the current generation get none: their parked syncs are refused."""
     if draft.state is State.COMPLETING_REBALANCE:
         for member_id, member in draft.members.items():
             if member.assignment:
@@ -24,13 +24,14 @@ def prepare(draft: Draft) -> None:
 
 
 def complete_if_all_joined(draft: Draft, _: object = None) -> None:
-    """Nobody is left to wait for; an empty group's first phase waits for those who may come."""
+    """End the join phase if all members have joined. But the first phase of a group that was empty
+    lasts its full time while it has members, as more may join."""
     if draft.all_joined and not (draft.members and draft.first_phase_ends_ms):
         complete(draft)
 
 
 def end_join_phase(draft: Draft, _: PhaseEnd) -> None:
-    """An empty group's first phase is prolonged while members come, up to a limit."""
+    """The first phase of a group that was empty is prolonged while members join, up to a limit."""
     if draft.newcomers and draft.phase_ends_ms < draft.first_phase_ends_ms:
         draft.newcomers = False
         later = draft.phase_ends_ms + draft.settings.initial_rebalance_delay_ms
@@ -40,7 +41,8 @@ def end_join_phase(draft: Draft, _: PhaseEnd) -> None:
 
 
 def complete(draft: Draft) -> None:
-    """Begin a generation of those who have joined, and of static members: they may come back."""
+    """Begin a generation of the members that have joined, and of static members, which may come
+    back."""
     for member_id, member in list(draft.members.items()):
         if member.stage is not Stage.JOINING and member.instance_id is None:
             draft.remove(member_id)

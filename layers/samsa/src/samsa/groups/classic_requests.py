@@ -1,6 +1,6 @@
-"""What a request is to a classic group: refused by what it says, or an event.
+"""Requests to a classic group: each is checked, and then refused or turned into an event.
 
-Kafka's checks, in Kafka's order. What an event then does is said by the table in `classic`.
+The checks are Kafka's, in Kafka's order. The table in `classic` says what an event then does.
 """
 
 from collections.abc import Callable
@@ -69,8 +69,9 @@ def _why_outdated(draft: Draft, member: Member | None, request: Join) -> GroupEr
 
 
 def _has_room(draft: Draft, member_id: str) -> bool:
-    """While members join again, those who have joined count: the last ones are kicked out. Ids that
-    were given out and not used yet count too: each is kept in the group."""
+    """Whether the group is below `max_size`. In the join phase only members that have joined count,
+    so the last ones to join are removed. Ids that were given out and not used yet count too, since
+    the group stores each of them."""
     most = draft.settings.max_size
     if not member_id and len(draft.members) + len(draft.pending) >= most:
         return False

@@ -1,4 +1,4 @@
-"""A group of the classic protocol, as it is kept between requests."""
+"""A group of the classic protocol, as it is stored between requests."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -11,32 +11,32 @@ _LAST_NUMBER = 2**31 - 1
 
 
 def next_number(generation: int) -> int:
-    """Of a generation or an epoch: 32 bits on the wire. After the last one comes 1."""
+    """The next generation or epoch. It has 32 bits on the wire; after the last one comes 1."""
     return generation % _LAST_NUMBER + 1
 
 
 class State(IntEnum):
-    """Kafka's states. `Dead` is a group of which nothing is stored."""
+    """Kafka's states. A group that is not stored is `Dead`."""
 
     EMPTY = 0
     PREPARING_REBALANCE = 1
     COMPLETING_REBALANCE = 2
     STABLE = 3
 
-    __hash__ = int.__hash__  # an enum's own is Python, and states are looked up at every request
+    __hash__ = int.__hash__  # an enum's own is slow, and every request looks a state up
 
 
 class Stage(IntEnum):
     """What a member is about to do, or waits for."""
 
     SETTLED = 0
-    """It knows its assignment; while the group prepares to rebalance: it must join again."""
+    """It knows its assignment. While the group prepares to rebalance: it must join again."""
     JOINING = 1
-    """It asked to join and has no answer. The join may be parked."""
+    """It sent a join that is not answered yet. The join may be parked."""
     JOINED = 2
-    """It may know the generation, and must ask for its assignment."""
+    """Its join can be answered with the generation. It must sync next."""
     SYNCING = 3
-    """It asked for its assignment, which the leader has not sent. The sync may be parked."""
+    """It sent a sync, and the leader has not sent the assignments. The sync may be parked."""
 
 
 _JOINING, _SYNCING = Stage.JOINING, Stage.SYNCING
@@ -51,16 +51,16 @@ class Member(NamedTuple):
     protocols: Protocols
     stage: Stage
     deadline_ms: int
-    """When its session ends at the earliest, unless it is parked."""
+    """When its session ends at the earliest. A parked member's session does not end."""
     is_new: bool
-    """It was given its id by a join that is still parked: even parked, its session ends."""
+    """Its first join is still parked. Then its session ends even while it is parked."""
     ticket: str
-    """Of its latest join."""
+    """The ticket of its latest join."""
     waiter: str
-    """Who parks its join or sync."""
+    """The address of the process that parks its join or sync."""
     assignment: bytes = b""
     hearer: str = ""
-    """The process that answers its heartbeats: see `hearing`."""
+    """The process that answers its heartbeats: see `heartbeat_coalescing`."""
 
     @property
     def is_parked(self) -> bool:
@@ -82,22 +82,22 @@ class ClassicGroup(NamedTuple):
     protocol: str | None = None
     leader: str | None = None
     members: Mapping[str, Member] = {}
-    """By member id, in the order in which they came. Never changed in place."""
+    """By member id, in the order in which they joined. Never changed in place."""
     pending: Mapping[str, int] = {}
-    """Ids that were given to clients which have not joined with them yet → when they lapse."""
+    """Ids that were given to clients which have not joined with them yet → when they expire."""
     changed_at_ms: int = 0
-    """When the state was last another one."""
+    """When the state last changed."""
     phase_ends_ms: int = NEVER
-    """When the rebalance goes on without those who have not joined, or not synced."""
+    """When the rebalance continues without members that have not joined, or not synced."""
     first_phase_ends_ms: int = 0
     """An empty group's first join phase is not prolonged past this; 0: not in that phase."""
     newcomers: bool = False
-    """Someone joined since that phase was last prolonged."""
+    """Whether a member joined since that phase was last prolonged."""
     due_ms: int = NEVER
     """Nothing in the group expires before this."""
     written_at_ms: int = 0
-    """By the clock of the process that wrote it. No deadline lies further ahead of this than its
-    own length."""
+    """By the clock of the process that wrote it. Every deadline is at most its own timeout later
+    than this."""
 
     @property
     def is_empty(self) -> bool:

@@ -1,7 +1,7 @@
-"""A classic group as bytes. The first byte says what follows: see `stored`.
+"""A classic group as bytes. The first byte is the kind of group: see `stored`.
 
-What members offer (protocols and metadata, most of a group's bytes) is written once for all members
-that offer the same.
+Protocols and metadata are most of a group's bytes. They are written once for all members that have
+the same.
 """
 
 import struct
@@ -26,7 +26,7 @@ _STAGES = tuple(Stage)
 
 
 class Packed:
-    """The bytes of members: one that is the same object as before has the same bytes."""
+    """Caches the bytes of members: a member that is still the same object is not packed again."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Member, bytes]] = {}
@@ -34,7 +34,7 @@ class Packed:
     def members(
         self, members: Mapping[str, Member], numbers: Mapping[Protocols, int]
     ) -> list[bytes]:
-        """Each as its own bytes, and the number of what it offers."""
+        """The bytes of each member, and the number of its protocols."""
         before, self._known = self._known, {}
         parts: list[bytes] = []
         for member_id, member in members.items():
@@ -83,7 +83,7 @@ def _pack_offer(protocols: Protocols) -> bytes:
 
 
 def _pack_member(member_id: str, member: Member) -> bytes:
-    """Written out at length: this is most of what a write costs."""
+    """Written without helper functions for speed: this is most of the cost of a write."""
     instance, client, host = member.instance_id, member.client_id, member.client_host
     ticket, waiter, hearer = member.ticket, member.waiter, member.hearer
     texts = f"{member_id}{instance or ''}{client}{host}{ticket}{waiter}{hearer}".encode()

@@ -1,4 +1,4 @@
-"""What members of a generation do: ask for their assignments, and be heard."""
+"""Syncs and heartbeats of a classic group: what they do in each state."""
 
 from typing import Any
 

@@ -1,9 +1,9 @@
-"""The consumer protocol (KIP-848): ConsumerGroupHeartbeat. Nothing ever waits.
+"""The consumer protocol (KIP-848): ConsumerGroupHeartbeat. No request ever waits.
 
-`KINDS`, at the end, says what a heartbeat can be. It reads beside Kafka's GroupMetadataManager: the
-member is found or made; what it says is noted; a changed subscription, or changed topics, make a
-new group epoch and new targets for everyone; and this member is led one step towards its own target
-(`reconcile` has that table). The others follow with their own heartbeats.
+`KINDS`, at the end, lists the kinds of heartbeat. It reads beside Kafka's GroupMetadataManager. The
+member is found or added, and its fields are updated. A changed subscription, or changed topics,
+make a new group epoch and new targets for all members. Then this member moves one step towards its
+target (`reconcile` has that table). The other members follow with their own heartbeats.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from .errors import GroupError
 from .patterns import BadPattern, compile_pattern
 from .replies import ConsumerBeaten
 from .requests import ConsumerHeartbeat
-from .settings import Settings
+from .settings import GroupSettings
 
 
 def heartbeat(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
@@ -33,7 +33,7 @@ def heartbeat(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeate
 
 
 def expire(draft: ConsumerDraft) -> None:
-    """Drop whoever was silent, or did not let go of its partitions in time."""
+    """Remove members that were silent, or did not revoke, join or sync in time."""
     late = [each[0] for each in draft.members.items() if draft.end_of(*each) <= draft.now]
     if late:
         draft.remove(late)
@@ -57,7 +57,7 @@ def why_invalid(draft: ConsumerDraft, request: ConsumerHeartbeat) -> GroupError 
 
 
 def _is_whole(request: ConsumerHeartbeat) -> bool:
-    """Who joins must say everything, and own nothing."""
+    """A member that joins must send all fields, and own no partitions."""
     subscribed = request.topics is not None or request.pattern is not None
     return subscribed and request.rebalance_timeout_ms >= 0 and request.owned == NOTHING
 
@@ -72,8 +72,8 @@ def _why_bad_pattern(pattern: str | None) -> GroupError | None:
 
 
 def why_fenced(member: ConsumerMember, request: ConsumerHeartbeat) -> GroupError | None:
-    """The epoch before is good enough from a member that cannot have missed a revocation: the
-    answer to its last heartbeat was lost."""
+    """The previous epoch is accepted if the member owns nothing beyond its assignment, so cannot
+    have missed a revocation: the answer to its last heartbeat was lost."""
     if request.epoch == member.epoch:
         return None
     if request.epoch == member.previous_epoch < member.epoch:
@@ -96,7 +96,7 @@ def _join(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
 
 
 def _admit(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> GroupError | None:
-    """Let a static member have its old place, if the one who had it has left."""
+    """A static member replaces the one with its instance id, if that has left or is classic."""
     if request.instance_id is not None:
         current = draft.static_id(request.instance_id)
         if current is not None:
@@ -138,7 +138,7 @@ def _note(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> C
 
 
 def _described(
-    member: ConsumerMember, request: ConsumerHeartbeat, settings: Settings
+    member: ConsumerMember, request: ConsumerHeartbeat, settings: GroupSettings
 ) -> ConsumerMember:
     timeout = min(request.rebalance_timeout_ms, settings.max_rebalance_timeout_ms)
     topics = member.topics if request.topics is None else tuple(sorted(set(request.topics)))
@@ -160,8 +160,8 @@ def _answer(
     request: ConsumerHeartbeat,
     before: ConsumerMember | None,
 ) -> ConsumerBeaten:
-    """The assignment is told when it changed, and to whoever says everything: it missed an answer
-    or has just come."""
+    """The answer has the assignment if it changed, or if the heartbeat has all fields: such a
+    member missed an answer or has just joined."""
     member = draft.members[member_id]
     said = request.owned is not None and request.rebalance_timeout_ms >= 0
     whole = said and (request.topics is not None or request.pattern is not None)
@@ -183,7 +183,7 @@ def _leave(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
 
 
 def _leave_for_a_while(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
-    """Its partitions wait for it, as long as its session lasts."""
+    """A static member leaves: its partitions stay assigned to it until its session ends."""
     error = why_not_member(draft, request.member_id, request.instance_id)
     if error:
         return ConsumerBeaten(error)

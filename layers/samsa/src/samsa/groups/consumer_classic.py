@@ -1,8 +1,9 @@
-"""Members that speak the classic protocol in a group of the consumer protocol.
+"""Members of the classic protocol in a group of the consumer protocol.
 
-So a group moves from one protocol to the other without a stop. To them the member epoch is the
-generation, the coordinator is the leader, and nobody waits: a join is answered at once, a sync with
-what the member has so far, and a heartbeat calls it to join again when there is more to do.
+With these a group moves from one protocol to the other without a stop. For such a member the epoch
+is the generation, the coordinator is the leader, and no request waits: a join is answered at once,
+a sync with what the member has so far, and a heartbeat asks it to join again when there is more to
+do.
 """
 
 from collections.abc import Callable
@@ -58,7 +59,7 @@ def join(draft: ConsumerDraft, request: Join) -> Joined:
 
 
 def _turn_away(draft: ConsumerDraft, member_id: str) -> Joined:
-    """It was parked while the group was a classic one."""
+    """Refuse a join that was parked while the group was a classic one."""
     if member_id in draft.members:
         return Joined(GroupError.REBALANCE_IN_PROGRESS, member_id)
     return Joined(GroupError.UNKNOWN_MEMBER_ID, "")
@@ -121,7 +122,7 @@ def _note(
 
 
 def by_id(partitions: tuple[NamedPartition, ...], topics: Topics) -> Partitions:
-    """What is said of topics and partitions that do not exist is not heard."""
+    """Topics and partitions that do not exist are left out."""
     return frozenset(
         (topics[name].id, each)
         for name, each in partitions
@@ -183,7 +184,8 @@ def heartbeat(draft: ConsumerDraft, request: Heartbeat) -> Beaten:
 
 
 def _has_more_to_do(draft: ConsumerDraft, member_id: str) -> bool:
-    """There is a new epoch, or something to let go of, or what it waited for has become free."""
+    """Whether there is a new epoch, a partition to revoke, or the partitions that the member waits
+    for have all become free."""
     member = draft.members[member_id]
     if member.epoch < draft.epoch or member.state is MemberState.UNREVOKED:
         return True

@@ -7,15 +7,15 @@ from typing import Any
 from .assignors import ASSIGNORS, NOTHING, Partitions, Subscriber
 from .classic_state import NEVER, next_number
 from .consumer_state import NO_TOPIC, ConsumerGroup, ConsumerMember, MemberState
-from .hearing import DEAF, Hearing, is_worth_a_write
+from .heartbeat_coalescing import DEAF, Hearing, is_worth_a_write
 from .reconcile import Aim, reconcile
 from .requests import Matches, Topics
-from .settings import Settings
+from .settings import GroupSettings
 
 
 class ConsumerDraft:
     def __init__(
-        self, group: ConsumerGroup, now_ms: int, settings: Settings, hearing: Hearing = DEAF
+        self, group: ConsumerGroup, now_ms: int, settings: GroupSettings, hearing: Hearing = DEAF
     ) -> None:
         self.now = now_ms
         self.hearing = hearing
@@ -50,11 +50,11 @@ class ConsumerDraft:
         return after._replace(due_ms=due, written_at_ms=max(self.now, self.written_at_ms))
 
     def next_due(self) -> int:
-        """As far as this process knows: not before what is stored in the group."""
+        """When something is due, as far as this process knows; never before the stored due time."""
         return min((self.end_of(*each) for each in self.members.items()), default=NEVER)
 
     def pull_in(self) -> None:
-        """As of a classic group."""
+        """As for a classic group: move all deadlines back, because the clock was set back."""
         by, self.written_at_ms = self.written_at_ms - self.now, self.now
         for member_id, member in self.members.items():
             side = member.classic
@@ -76,7 +76,7 @@ class ConsumerDraft:
         self.members[member_id] = self.members[member_id]._replace(**changes)
 
     def put(self, member_id: str, member: ConsumerMember) -> None:
-        """Add or change. A new or differently subscribed member makes a new group epoch."""
+        """Add or change a member. A new member or a new subscription makes a new group epoch."""
         before = self.members.get(member_id)
         self.members[member_id] = member
         if before is None:
@@ -92,7 +92,7 @@ class ConsumerDraft:
         self.epoch = next_number(self.epoch)
 
     def rename(self, old_id: str, new_id: str) -> None:
-        """A static member comes back under another id, and takes its assignment up."""
+        """A static member comes back under another id, and keeps its assignment."""
         ids = [new_id if member_id == old_id else member_id for member_id in self.members]
         self.members = dict(zip(ids, self.members.values(), strict=True))
         if old_id in self.targets:
@@ -110,7 +110,7 @@ class ConsumerDraft:
         return side.session_timeout_ms if side else self.settings.consumer_session_timeout_ms
 
     def end_of(self, member_id: str, member: ConsumerMember) -> int:
-        """When it is to be removed, unless it is heard again and does what it must."""
+        """When the member is removed, unless it is heard again and does what it must by then."""
         if member.expires_ms == NEVER:
             return NEVER
         end, timeout = member.session_ends_ms, self._timeout(member)
@@ -118,7 +118,7 @@ class ConsumerDraft:
         return min(session, member.act_by_ms)
 
     def hear(self, member_id: str) -> None:
-        """Prolong a session, where that is worth a write."""
+        """Prolong the member's session, if that is worth a write."""
         member = self.members[member_id]
         timeout, hearer = self._timeout(member), self.hearing.hearer
         end, stored = self.now + timeout, member.session_ends_ms
@@ -129,8 +129,8 @@ class ConsumerDraft:
     # Assignment
 
     def follow_topics(self, known: Topics, matches: Matches, looked_at_ms: int) -> None:
-        """Make a new group epoch if what the members subscribe to is not what it was. A process
-        that looked before the one that made the latest epoch does not know better."""
+        """Make a new group epoch if the subscribed topics have changed. If this look is older than
+        the one of the latest epoch, what the group has noted wins."""
         if looked_at_ms < self.topics_at_ms:
             known, matches = {**known, **self.topics}, {**matches, **self.matches}
         if self.epoch == self.assignment_epoch and self._is_current(known, matches):
@@ -174,7 +174,7 @@ class ConsumerDraft:
         return Subscriber(member.instance_id, ids, self.targets.get(member_id, NOTHING))
 
     def advance(self, member_id: str, owned: Partitions | None) -> None:
-        """Lead the member on towards its target."""
+        """Move the member one step towards its target."""
         member = self.members[member_id]
         if member.state is MemberState.STABLE and member.epoch == self.assignment_epoch:
             return

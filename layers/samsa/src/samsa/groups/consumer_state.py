@@ -1,8 +1,8 @@
-"""A group of the consumer protocol (KIP-848), as it is kept between requests.
+"""A group of the consumer protocol (KIP-848), as it is stored between requests.
 
-The coordinator assigns. Each change of members, subscriptions or topics makes a new group epoch;
-the target assignment is computed for it; and every member is led to its target, at its own pace, by
-the answers to its heartbeats. Members that still speak the classic protocol may be among them.
+The coordinator assigns. Each change of members, subscriptions or topics makes a new group epoch,
+for which the target assignment is computed. The answers to its heartbeats then move every member to
+its target, at its own pace. Some members may still use the classic protocol.
 """
 
 from collections.abc import Mapping
@@ -24,20 +24,20 @@ class MemberState(IntEnum):
     STABLE = 0
     """It has what it should have in its epoch."""
     UNREVOKED = 1
-    """It must let go of partitions before it may go on."""
+    """It must revoke partitions before its epoch advances."""
     UNRELEASED = 2
-    """Some of its partitions are not let go by their former owners yet."""
+    """Some of its target partitions are not yet revoked by their former owners."""
 
 
 class ClassicSide(NamedTuple):
-    """What a member that speaks the classic protocol brings along."""
+    """The additional fields of a member that uses the classic protocol."""
 
     session_timeout_ms: int
     protocols: Protocols
     join_by_ms: int = NEVER
-    """It was called to join again."""
+    """It was asked to join again, and must do so by then."""
     sync_by_ms: int = NEVER
-    """It joined, and must ask for its assignment."""
+    """It joined, and must sync by then."""
 
 
 class ConsumerMember(NamedTuple):
@@ -47,28 +47,28 @@ class ConsumerMember(NamedTuple):
     client_host: str
     rebalance_timeout_ms: int
     topics: tuple[str, ...]
-    """Names that it subscribes to, sorted."""
+    """Topic names that it subscribes to, sorted."""
     pattern: str
-    """And what else it subscribes to; empty for none."""
+    """The regular expression that it subscribes to as well; empty for none."""
     assignor: str | None
     epoch: int
     """−2: a static member that is away for a while."""
     previous_epoch: int
     state: MemberState
     assigned: Partitions
-    """Its own: nobody else gets these."""
+    """Its partitions: no other member gets these."""
     revoking: Partitions
-    """No longer its own, but it may still read them."""
+    """Partitions that it must revoke, and may still read."""
     session_ends_ms: int
-    """At the earliest."""
+    """A lower bound: see `heartbeat_coalescing`."""
     revoke_by_ms: int = NEVER
     classic: ClassicSide | None = None
     hearer: str = ""
-    """The process that answers its heartbeats: see `hearing`."""
+    """The process that answers its heartbeats: see `heartbeat_coalescing`."""
 
     @property
     def act_by_ms(self) -> int:
-        """When it must have let go of partitions, joined or synced."""
+        """When it must have revoked partitions, joined or synced."""
         side = self.classic
         own = self.revoke_by_ms
         return min(own, side.join_by_ms, side.sync_by_ms) if side else own
@@ -110,15 +110,15 @@ class ConsumerGroup(NamedTuple):
     topics: Mapping[str, TopicInfo] = {}
     """What was known of the subscribed topics at the latest group epoch."""
     matches: Mapping[str, tuple[str, ...]] = {}
-    """Patterns of members → the topics that they stood for then."""
+    """Patterns of members → the topics that they matched then."""
     changed_at_ms: int = 0
-    """When members last came or went."""
+    """When a member last joined or left."""
     due_ms: int = NEVER
     """Nothing in the group expires before this."""
     topics_at_ms: int = 0
-    """When someone looked at the topics as they are noted here."""
+    """When a process looked up the topics as they are noted here."""
     written_at_ms: int = 0
-    """As of a classic group."""
+    """As in a classic group."""
 
     @property
     def is_empty(self) -> bool:

@@ -1,4 +1,4 @@
-"""A group of the consumer protocol as bytes. Topics are written once, and named by number."""
+"""A group of the consumer protocol as bytes. Each topic id is written once, and has a number."""
 
 import struct
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _STATES = tuple(MemberState)
 
 
 class _Ids(NamedTuple):
-    """Topic ids that partitions are written with."""
+    """The topic ids of all partitions, and their numbers."""
 
     all: list[UUID]
     numbers: dict[UUID, int]
@@ -55,7 +55,7 @@ def pack(group: ConsumerGroup) -> bytes:
 
 
 def _collect(group: ConsumerGroup) -> _Ids:
-    """In order, so that equal groups are equal bytes."""
+    """Sorted, so that equal groups have equal bytes."""
     found = {topic for partitions in _all_partitions(group) for topic, _ in partitions}
     ordered = sorted(found, key=lambda topic: topic.int)
     return _Ids(ordered, {topic: number for number, topic in enumerate(ordered)})

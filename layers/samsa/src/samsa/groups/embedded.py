@@ -1,7 +1,7 @@
-"""What Kafka's consumers put into the classic protocol: subscriptions and assignments.
+"""The bytes that Kafka's consumers send in the classic protocol: subscriptions and assignments.
 
-The coordinator passes these bytes on unread. It reads them where it must know what a group is
-subscribed to (OffsetDelete), and where groups move between the two protocols.
+The coordinator usually passes these bytes on unread. It reads them when it must know what a group
+is subscribed to (OffsetDelete), and when a group moves between the two protocols.
 """
 
 import struct
@@ -17,7 +17,7 @@ NamedPartition = tuple[str, int]
 
 
 class Malformed(Exception):
-    """Not what a consumer would send."""
+    """Bytes that no consumer would send."""
 
 
 class Subscription(NamedTuple):
@@ -51,7 +51,7 @@ class _Reader:
             self._take(size)
 
     def count(self) -> range:
-        """An array's length, which can never be more than the bytes that are left."""
+        """An array's length, which cannot be more than the remaining bytes."""
         count = self.number()
         if not 0 <= count <= len(self._data) - self._at:
             raise Malformed(f"an array of {count}")
@@ -77,7 +77,7 @@ class _Reader:
 
 
 def read_subscription(data: bytes) -> Subscription:
-    """Later versions than ours begin like ours."""
+    """Versions later than ours begin with the fields of ours."""
     reader = _Reader(data)
     try:
         version = reader.short()
@@ -93,7 +93,7 @@ def read_subscription(data: bytes) -> Subscription:
 
 
 def read_version(data: bytes) -> int:
-    """Of a subscription that may hold any bytes; one that cannot be read has version 0."""
+    """The version of a subscription that may be any bytes; 0 if it cannot be read."""
     try:
         return min(max(_Reader(data).short(), 0), LATEST)
     except Malformed:
@@ -101,7 +101,7 @@ def read_version(data: bytes) -> int:
 
 
 def read_topics(data: bytes) -> tuple[str, ...]:
-    """Only what every version has."""
+    """Reads only the fields that every version has."""
     reader = _Reader(data)
     try:
         reader.short()
@@ -111,7 +111,7 @@ def read_topics(data: bytes) -> tuple[str, ...]:
 
 
 def read_assignment(data: bytes) -> tuple[NamedPartition, ...]:
-    """No bytes at all are no partitions."""
+    """Empty bytes mean no partitions."""
     if not data:
         return ()
     reader = _Reader(data)

@@ -1,4 +1,4 @@
-"""What a coordinator refuses, under Kafka's names: the handlers map them to the wire by name."""
+"""Errors of the coordinator. They have Kafka's names, by which handlers map them to error codes."""
 
 from enum import Enum
 

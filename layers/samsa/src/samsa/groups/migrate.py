@@ -1,8 +1,8 @@
-"""Groups that move between the protocols while their members work.
+"""Groups that move between the two protocols while their members keep working.
 
-A classic group of consumers becomes a group of the consumer protocol when the first member of that
-kind joins it, and a classic group again when the last one has gone. Epochs go on from generations,
-and the other way round: what was committed last must never look newer than what comes.
+A classic group of consumers becomes a group of the consumer protocol when the first member with
+that protocol joins, and a classic group again when the last one has left. Epochs continue from
+generations and generations from epochs, so that an old commit never looks newer than a later one.
 """
 
 from .assignors import Partitions
@@ -21,16 +21,17 @@ from .embedded import (
     write_assignment,
 )
 from .requests import Topics
-from .settings import Settings
+from .settings import GroupSettings
 
 
-def can_upgrade(group: ClassicGroup, settings: Settings) -> bool:
+def can_upgrade(group: ClassicGroup, settings: GroupSettings) -> bool:
     return group.protocol_type == PROTOCOL_TYPE and len(group.members) <= settings.consumer_max_size
 
 
 def to_consumer(group: ClassicGroup, known: Topics, now_ms: int) -> ConsumerGroup:
-    """Everyone keeps what it has and is called to join again. In the middle of a rebalance that may
-    not be everything, so that there is something to assign. Raises Malformed."""
+    """All members keep their partitions, and their heartbeats will ask them to join again. During a
+    rebalance some partitions may have no owner: then the group gets a new epoch, so that these are
+    assigned. Raises Malformed."""
     subscriptions = {
         member_id: read_subscription(_metadata(group, member))
         for member_id, member in group.members.items()
@@ -59,8 +60,9 @@ def _metadata(group: ClassicGroup, member: Member) -> bytes:
 def _held(
     group: ClassicGroup, subscriptions: dict[str, Subscription], known: Topics
 ) -> dict[str, Partitions]:
-    """What a member was assigned. In the middle of a rebalance that is not known any more; then
-    what it said, when it joined, that it still reads: nobody may get that before it lets go."""
+    """The partitions that each member was assigned. During a rebalance these are not known any
+    more; then those that it owned when it joined: no other member may get them before it revokes
+    them."""
     has = {
         member_id: by_id(read_assignment(member.assignment), known)
         for member_id, member in group.members.items()
@@ -103,8 +105,8 @@ def must_downgrade(group: ConsumerGroup) -> bool:
     return bool(group.members) and all(member.classic for member in group.members.values())
 
 
-def to_classic(group: ConsumerGroup, now_ms: int, settings: Settings) -> ClassicGroup:
-    """The group's members, all of them classic, are to join again and choose a leader."""
+def to_classic(group: ConsumerGroup, now_ms: int, settings: GroupSettings) -> ClassicGroup:
+    """The group's members, all of them classic, must join again."""
     members = {}
     for member_id, member in group.members.items():
         assert member.classic

@@ -1,5 +1,6 @@
-"""Whether offsets may be committed, fetched or deleted, and groups deleted: asked of a group as it
-is now (see `expire`), and answered as Kafka does. None means yes.
+"""Whether offsets may be committed, fetched or deleted, and groups deleted.
+
+The checks use the group as it is now (see `expire`), and answer as Kafka does. None means yes.
 """
 
 from .classic_state import NEVER, ClassicGroup, State
@@ -16,8 +17,8 @@ def may_commit(
     generation: int,
     now_ms: int,
 ) -> GroupError | None:
-    """A generation (or member epoch) below 0 comes from who is no member: an administrator, or a
-    consumer that manages its partitions by itself. It may commit while there are no members."""
+    """A generation (or member epoch) below 0 comes from a non-member: an admin tool, or a consumer
+    that assigns its partitions itself. It may commit while the group has no members."""
     if group is None:
         return None if generation < 0 else GroupError.ILLEGAL_GENERATION
     current = expire(group, now_ms)
@@ -31,7 +32,7 @@ def may_commit(
 def may_fetch(
     group: Group | None, member_id: str | None, epoch: int, now_ms: int
 ) -> GroupError | None:
-    """Only groups of the consumer protocol ask who fetches, and only of who says so."""
+    """Only groups of the consumer protocol check the member, and only if the request names one."""
     if group is None or (member_id is None and epoch < 0):
         return None
     current = expire(group, now_ms)
@@ -50,8 +51,8 @@ def _why_stale(group: ConsumerGroup, member_id: str, epoch: int) -> GroupError |
 
 
 def _why_early(group: ConsumerGroup, member_id: str) -> GroupError | None:
-    """A classic member that has joined and does not know its assignment yet: what it commits may be
-    another's by now. Kafka lets it."""
+    """Refuse a classic member that has joined and does not know its assignment yet: the partition
+    may belong to another member by now. Kafka allows this commit."""
     side = group.members[member_id].classic
     return GroupError.REBALANCE_IN_PROGRESS if side and side.sync_by_ms != NEVER else None
 
@@ -73,7 +74,7 @@ def _why_fenced(
 
 
 def may_delete(group: Group | None, topic: str | None, now_ms: int) -> GroupError | None:
-    """Delete the offsets of a topic; of None: the group and all its offsets."""
+    """Whether the offsets of a topic may be deleted; topic None: the group and all its offsets."""
     if group is None:
         return GroupError.GROUP_ID_NOT_FOUND
     current = expire(group, now_ms)
@@ -89,7 +90,7 @@ def may_delete(group: Group | None, topic: str | None, now_ms: int) -> GroupErro
 
 
 def subscribed_topics(group: Group) -> set[str] | None:
-    """None: the group does not tell."""
+    """None: the subscriptions are not known."""
     if isinstance(group, ConsumerGroup):
         names = {name for member in group.members.values() for name in member.topics}
         return names.union(*group.matches.values())

@@ -1,7 +1,7 @@
 """The bytes of a group: runs of fixed-size fields, each followed by its texts and blobs.
 
-A group is read at every request, so that this is written for speed: the texts of one row are
-decoded in one go and cut by their lengths.
+A group may be read at every request, so this is written for speed: the texts of one row are decoded
+together and then cut by their lengths.
 """
 
 import struct
@@ -13,7 +13,7 @@ _NONE = 0xFFFFFFFF
 
 
 class Corrupt(Exception):
-    """These bytes are no group, or one of a later version."""
+    """These bytes are not a group, or a group of a later version."""
 
 
 class Texts:

@@ -1,8 +1,8 @@
-"""How a member of the consumer protocol gets from what it has to its target.
+"""How a member of the consumer protocol moves from its current assignment to its target.
 
 `TOWARDS` is the table: what a heartbeat does in each state of a member. A partition is assigned
-only when no other member has it or may still read it, and a member whose partitions are taken away
-stays in its epoch until it says that it reads them no more.
+only when no other member has it or may still read it. A member that must revoke partitions stays in
+its epoch until it reports that it does not own them any more.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,9 @@ class Aim(NamedTuple):
     epoch: int
     target: Partitions
     held: Partitions
-    """What other members have or may still read."""
+    """Partitions that other members have or may still read."""
     owned: Partitions | None
-    """What the member says it reads; None: it does not say."""
+    """Partitions that the member reports as its own; None: it does not say."""
 
     def still_owns(self, partitions: Partitions) -> bool:
         return self.owned is None or not self.owned.isdisjoint(partitions)
@@ -75,5 +75,5 @@ def _become(
         assigned=assigned,
         revoking=revoking,
     )
-    # Looking again at what has not moved must not make an older epoch of the member invalid.
+    # If nothing has changed, keep `previous_epoch`: the member may still use it.
     return member if changed == member._replace(previous_epoch=member.epoch) else changed

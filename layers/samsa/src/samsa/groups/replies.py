@@ -1,4 +1,4 @@
-"""What a step answers."""
+"""The answers of a step."""
 
 from typing import NamedTuple
 
@@ -48,11 +48,12 @@ class Left(NamedTuple):
 
 
 class Parked(NamedTuple):
-    """No answer yet. The member awaits in the state; ask again when woken, or at the deadline."""
+    """No answer yet. The group's state says that the member waits. Ask again when woken, or at the
+    deadline."""
 
     deadline_ms: int
     ask: Join | Sync
-    """What to ask then."""
+    """The request to ask then."""
 
 
 class ConsumerBeaten(NamedTuple):
@@ -61,4 +62,4 @@ class ConsumerBeaten(NamedTuple):
     epoch: int = 0
     heartbeat_interval_ms: int = 0
     assignment: Partitions | None = None
-    """None: as the member knows it."""
+    """None: not changed since the member was last told."""

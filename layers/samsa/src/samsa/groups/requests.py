@@ -1,7 +1,7 @@
-"""What can be asked of a group.
+"""The requests to a group.
 
-Randomness comes with the request: `ticket` is new for every join that a client sends, and the same
-each time that one is asked again. `waiter` is the address of the process that would park it.
+Randomness comes with the request: `ticket` is new for every join that a client sends, and stays the
+same when that join is asked again. `waiter` is the address of the process that would park it.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,15 @@ from typing import NamedTuple
 from uuid import UUID
 
 from .assignors import Partitions
-from .settings import Settings
+from .settings import GroupSettings
 
 Protocols = tuple[tuple[str, bytes], ...]
-"""In the member's order of preference: name and metadata."""
+"""Name and metadata of each, in the member's order of preference."""
 
 
 LONGEST_PREFIX = 1_000
-"""Characters of a client's name in a member id: older versions have 32,767 bytes for an id."""
+"""Characters of a client's name in a member id: in older versions an id has at most 32,767 bytes.
+"""
 
 
 class TopicInfo(NamedTuple):
@@ -25,9 +26,9 @@ class TopicInfo(NamedTuple):
 
 
 Topics = Mapping[str, TopicInfo]
-"""Every topic that there is, by name."""
+"""All topics, by name."""
 Matches = Mapping[str, tuple[str, ...]]
-"""What the patterns of a group's members stand for: see `patterns_of`."""
+"""The topics that each pattern of a group's members matches: see `patterns_of`."""
 NO_TOPICS: Topics = {}
 NO_MATCHES: Matches = {}
 
@@ -46,26 +47,26 @@ class Join(NamedTuple):
     ticket: str
     waiter: str = ""
     requires_id: bool = True
-    """Version 4 on: a join without a member id gets one, and is sent again."""
+    """From version 4 on: a join without a member id gets one, and the client sends it again."""
     can_skip_assignment: bool = True
-    """Version 9 on."""
+    """From version 9 on."""
     again: bool = False
-    """Set by `Parked.ask`: this is no new join, only another look at a parked one."""
+    """Set by `Parked.ask`: this is not a new join, but another look at a parked one."""
     known: Topics = NO_TOPICS
-    """Needed where the group is one of the consumer protocol; likewise `matches`."""
+    """Needed if the group is one of the consumer protocol; `matches` too."""
     matches: Matches = NO_MATCHES
     known_at_ms: int = 0
-    """When someone looked: an older look never undoes what a newer one found."""
+    """When `known` was looked up: an older lookup never replaces the result of a newer one."""
 
 
 def fresh_id(request: Join) -> str:
-    """The member id for a join that has none: the same each time that it is asked."""
+    """The member id for a join that has none: the same each time for the same join."""
     named = request.instance_id or request.client_id
     return f"{named[:LONGEST_PREFIX]}-{request.ticket}"
 
 
-def rebalance_timeout(request: Join, settings: Settings) -> int:
-    """Within limits: a client may send any number."""
+def rebalance_timeout(request: Join, settings: GroupSettings) -> int:
+    """The join's rebalance timeout within our limits, as a client may send any number."""
     timeout = request.rebalance_timeout_ms
     asked = max(timeout, 1) if timeout >= 0 else request.session_timeout_ms
     return min(asked, settings.max_rebalance_timeout_ms)
@@ -83,7 +84,7 @@ class Sync(NamedTuple):
 
 
 def asker(request: Join | Sync) -> str:
-    """Its member id, which a join may not know yet."""
+    """The member id of the request; for a join that has none, the one it will get."""
     if isinstance(request, Join) and not request.member_id:
         return fresh_id(request)
     return request.member_id
@@ -97,7 +98,7 @@ class Heartbeat(NamedTuple):
 
 class Leaving(NamedTuple):
     member_id: str
-    """Empty: an administrator removes whoever has the instance id."""
+    """Empty: an admin tool removes the member with this instance id."""
     instance_id: str | None = None
 
 
@@ -106,11 +107,11 @@ class Leave(NamedTuple):
 
 
 class ConsumerHeartbeat(NamedTuple):
-    """ConsumerGroupHeartbeat (KIP-848). What is None has not changed since the member last said."""
+    """ConsumerGroupHeartbeat (KIP-848). None means: not changed since the member last sent it."""
 
     member_id: str
     epoch: int
-    """0: join; −1: leave; −2: leave for a while, as a static member."""
+    """0: join; −1: leave; −2: leave temporarily, as a static member."""
     instance_id: str | None = None
     rack_id: str | None = None
     rebalance_timeout_ms: int = -1
@@ -121,8 +122,8 @@ class ConsumerHeartbeat(NamedTuple):
     client_id: str = ""
     client_host: str = ""
     ticket: str = ""
-    """In version 0, where the coordinator makes member ids: the new one. Empty in later ones."""
+    """In version 0, where the coordinator makes member ids: the new id. Empty in later versions."""
     known: Topics = NO_TOPICS
     matches: Matches = NO_MATCHES
     known_at_ms: int = 0
-    """When someone looked: an older look never undoes what a newer one found."""
+    """When `known` was looked up: an older lookup never replaces the result of a newer one."""

@@ -1,11 +1,11 @@
-"""How large a group may become, and what is answered to a request that would make it larger.
+"""How large a group may become, and the answer to a request that would make it larger.
 
-A group is one item of the ledger, and DynamoDB's items end at 400 KB. So every outcome is measured
-before it is written, on every ledger alike, and a request whose outcome has no room is refused: the
-group stays as it is, and its other members are not affected. Newcomers may fill 240 KiB, so that
-there is room for assignments, and for members that join again and say what they own; the leader's
-assignments may fill 360 KiB. What members of a full group do besides (heartbeats, leaving) makes it
-larger by a few bytes at most, and has the rest.
+A group is one item of the ledger, and a DynamoDB item has at most 400 KB. So the new state is
+measured before each write, on every ledger. If it is too large, the request is refused: the group
+stays as it is, and its other members are not affected. New members may fill 240 KiB, which leaves
+room for assignments, and for members that join again and report what they own. The leader's
+assignments may fill 360 KiB. Other requests in a full group (heartbeats, leaving) add a few bytes
+at most, and use the rest.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ MOST_STORED = 390 * KIB
 MOST_WITH_ASSIGNMENTS = 360 * KIB
 MOST_WITH_NEWCOMERS = 240 * KIB
 LONGEST_TEXT = 32_767
-"""Characters of an id: as many as Kafka's older versions can say."""
+"""Characters of an id: the limit of Kafka's older versions."""
 MOST_METADATA = 512 * KIB
-"""Bytes of what one member subscribes to, before it is looked at."""
+"""Bytes of one member's subscription, checked before it is read."""
 MOST_TOPICS = 10_000
 """Names that one member of the consumer protocol subscribes to: each is looked up and stored."""
 
@@ -30,7 +30,7 @@ _FULL = GroupError.GROUP_MAX_SIZE_REACHED
 
 
 def fits(stored_bytes: int, group: Group | None, requests: Sequence[Request]) -> bool:
-    """Whether the requests may make a group of this size of the one that there is."""
+    """Whether these requests may make the group grow to this size."""
     if stored_bytes <= MOST_WITH_NEWCOMERS:
         return True
     return stored_bytes <= min((_most(group, each) for each in requests), default=MOST_STORED)
@@ -45,7 +45,7 @@ def _most(group: Group | None, request: Request) -> int:
 
 
 def _is_member(group: Group | None, request: Join | ConsumerHeartbeat) -> bool:
-    """An instance that comes back takes the place that it had."""
+    """An instance that comes back counts as a member: it replaces its old member id."""
     if group is None:
         return False
     instance_id = request.instance_id
@@ -56,7 +56,7 @@ def _is_member(group: Group | None, request: Join | ConsumerHeartbeat) -> bool:
 
 
 def why_unfit(request: Request) -> GroupError | None:
-    """What is wrong with a request by its size alone, whatever the group is."""
+    """Why a request is refused for its own size, whatever the group is."""
     if isinstance(request, Join):
         return _why_unfit_join(request)
     if isinstance(request, ConsumerHeartbeat):

@@ -1,11 +1,11 @@
 """One step of a group: state, request and time in; state, answer and wake-ups out.
 
-`ROUTES` says who serves what: both kinds of group get requests of both protocols. A step first does
-what is overdue, and at its end a group whose last member of the consumer protocol has gone becomes
-a classic one.
+`ROUTES` says which function serves a request: both kinds of group get requests of both protocols. A
+step first does what is overdue. At its end, a group whose last member of the consumer protocol has
+left becomes a classic group.
 
-Requests that come together may be taken together, and are written once: `steps`. They are served
-one after the other; who was parked by one of them and freed by a later one is answered at the end.
+`steps` takes several requests in one step, with one write. They are served one after the other. A
+request that was parked by one of them and freed by a later one is answered at the end.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +20,11 @@ from .consumer_draft import ConsumerDraft
 from .consumer_state import ConsumerGroup
 from .embedded import Malformed
 from .errors import GroupError
-from .hearing import DEAF, Hearing, prolong
+from .heartbeat_coalescing import DEAF, Hearing, prolong
 from .migrate import can_upgrade, must_downgrade, to_classic, to_consumer
 from .replies import ConsumerBeaten, Parked
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync, asker
-from .settings import DEFAULTS, Settings
+from .settings import DEFAULTS, GroupSettings
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
 G = TypeVar("G", ClassicGroup | ConsumerGroup, ClassicGroup | ConsumerGroup | None)
@@ -34,7 +34,7 @@ Answer: TypeAlias = ClassicAnswer | ConsumerBeaten
 
 class Step(NamedTuple):
     group: Group | None
-    """The very object that went in, if there is nothing to write."""
+    """The same object that was passed in, if there is nothing to write."""
     answer: Answer
     wake: frozenset[str] = frozenset()
     """The addresses of waiters that may now be answered."""
@@ -49,15 +49,15 @@ class Steps(NamedTuple):
 
 
 CLOCK_TOLERANCE_MS = 1_000
-"""Clocks of processes differ. A group that was written further ahead was written by a clock that
-has been set back since."""
+"""Clocks of processes differ by up to this. If a group's write time is further in the future, the
+clock that wrote it has been set back since."""
 
 
 def step(
     group: Group | None,
     request: Request,
     now_ms: int,
-    settings: Settings = DEFAULTS,
+    settings: GroupSettings = DEFAULTS,
     hearing: Hearing = DEAF,
 ) -> Step:
     after, (answer,), wake = steps(group, (request,), now_ms, settings, hearing)
@@ -68,11 +68,11 @@ def steps(
     group: Group | None,
     requests: Sequence[Request],
     now_ms: int,
-    settings: Settings = DEFAULTS,
+    settings: GroupSettings = DEFAULTS,
     hearing: Hearing = DEAF,
 ) -> Steps:
-    """Members that were heard since the last write are prolonged if there is something to write
-    anyway."""
+    """If there is something to write, the sessions of all members that were heard since the last
+    write are prolonged with it."""
     after = None if group is None else expire(group, now_ms, settings, hearing)
     wake = _answered(group, after)
     answers: list[Answer] = []
@@ -89,14 +89,14 @@ def steps(
 
 
 def needs_a_look(group: Group, now_ms: int) -> bool:
-    """Something may be overdue, or the clock was set back."""
+    """Whether something may be overdue, or the clock was set back."""
     return group.due_ms <= now_ms or group.written_at_ms > now_ms + CLOCK_TOLERANCE_MS
 
 
 def expire(
-    group: Group, now_ms: int, settings: Settings = DEFAULTS, hearing: Hearing = DEAF
+    group: Group, now_ms: int, settings: GroupSettings = DEFAULTS, hearing: Hearing = DEAF
 ) -> Group:
-    """The group as it is now, for those who only look: the very object if nothing is overdue."""
+    """The group as it is now, for read-only requests too. The same object if nothing is overdue."""
     if not needs_a_look(group, now_ms):
         return group
     draft = _draft(group, now_ms, settings, hearing)
@@ -109,16 +109,16 @@ def expire(
     return _settled(draft.group(), now_ms, settings)
 
 
-def quieted(group: Group, now_ms: int, settings: Settings, hearing: Hearing) -> Group:
-    """For a process that has just looked, and keeps the group in memory: the same group, due when
-    something is, as far as this process knows. What is stored is a lower bound."""
+def quieted(group: Group, now_ms: int, settings: GroupSettings, hearing: Hearing) -> Group:
+    """The same group with a later due time, for a process that has just looked and keeps the group
+    in memory. The stored due time is a lower bound; this process knows which members it heard."""
     if group.due_ms > now_ms:
         return group
     return group._replace(due_ms=_draft(group, now_ms, settings, hearing).next_due())
 
 
 def _draft(
-    group: Group, now_ms: int, settings: Settings, hearing: Hearing
+    group: Group, now_ms: int, settings: GroupSettings, hearing: Hearing
 ) -> Draft | ConsumerDraft:
     if isinstance(group, ClassicGroup):
         return Draft(group, now_ms, settings, hearing)
@@ -126,7 +126,7 @@ def _draft(
 
 
 def patterns_of(group: Group | None, request: Request) -> set[str]:
-    """The patterns whose matches a request must bring along."""
+    """The patterns whose matches must be passed with a request."""
     found = {request.pattern or ""} if isinstance(request, ConsumerHeartbeat) else set()
     if isinstance(group, ConsumerGroup):
         found.update(member.pattern for member in group.members.values())
@@ -135,12 +135,12 @@ def patterns_of(group: Group | None, request: Request) -> set[str]:
 
 Routed: TypeAlias = tuple[Group | None, Answer]
 Served: TypeAlias = tuple[Group | None, list[Answer]]
-"""The answers to as many requests as could be served in one go, and at least to the first."""
+"""The answers to the first requests, as many as could be served in one go, at least one."""
 Requests: TypeAlias = Sequence[Request]
 
 
 def _classic(
-    group: ClassicGroup, requests: Requests, now_ms: int, settings: Settings, hearing: Hearing
+    group: ClassicGroup, requests: Requests, now_ms: int, settings: GroupSettings, hearing: Hearing
 ) -> Served:
     draft = Draft(group, now_ms, settings, hearing)
     run = takewhile(lambda each: type(each) is not ConsumerHeartbeat, requests)
@@ -157,7 +157,8 @@ def _classic(
 
 
 def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: list[Answer]) -> None:
-    """Nobody would wake those who were parked and freed in one step. Who is parked still, stays."""
+    """Ask again for requests that were parked and freed in the same step: no wake-up comes for
+    these. The others stay parked."""
     while freed := [n for n, ask in parked.items() if not draft.is_parked(asker(ask))]:
         for n in freed:
             answers[n] = answer = classic_requests.ask(draft, parked.pop(n))
@@ -166,16 +167,16 @@ def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: lis
 
 
 def _new_classic(
-    _: None, requests: Requests, now_ms: int, settings: Settings, hearing: Hearing
+    _: None, requests: Requests, now_ms: int, settings: GroupSettings, hearing: Hearing
 ) -> Served:
     fresh = ClassicGroup(changed_at_ms=now_ms)
     after, answers = _classic(fresh, requests, now_ms, settings, hearing)
     return (None if after is fresh else after), answers
 
 
-def _one(serve: Callable[[Any, Any, int, Settings, Hearing], Routed]) -> Callable[..., Served]:
+def _one(serve: Callable[[Any, Any, int, GroupSettings, Hearing], Routed]) -> Callable[..., Served]:
     def serve_one(
-        group: Any, requests: Requests, now_ms: int, settings: Settings, hearing: Hearing
+        group: Any, requests: Requests, now_ms: int, settings: GroupSettings, hearing: Hearing
     ) -> Served:
         after, answer = serve(group, requests[0], now_ms, settings, hearing)
         return after, [answer]
@@ -187,7 +188,7 @@ def _consumer(
     group: ConsumerGroup,
     request: ConsumerHeartbeat,
     now_ms: int,
-    settings: Settings,
+    settings: GroupSettings,
     hearing: Hearing,
 ) -> Routed:
     draft = ConsumerDraft(group, now_ms, settings, hearing)
@@ -196,7 +197,7 @@ def _consumer(
 
 
 def _new_consumer(
-    _: None, request: ConsumerHeartbeat, now_ms: int, settings: Settings, hearing: Hearing
+    _: None, request: ConsumerHeartbeat, now_ms: int, settings: GroupSettings, hearing: Hearing
 ) -> Routed:
     return _begin_consumer(
         None, ConsumerGroup(changed_at_ms=now_ms), request, now_ms, settings, hearing
@@ -207,10 +208,10 @@ def _upgrade(
     group: ClassicGroup,
     request: ConsumerHeartbeat,
     now_ms: int,
-    settings: Settings,
+    settings: GroupSettings,
     hearing: Hearing,
 ) -> Routed:
-    """Only a join makes a group of the other kind of it."""
+    """Only a join turns a classic group with members into a group of the consumer protocol."""
     if group.state is State.EMPTY and not group.members:
         fresh = ConsumerGroup(group.generation, group.generation, changed_at_ms=now_ms)
         return _begin_consumer(group, fresh, request, now_ms, settings, hearing)
@@ -228,7 +229,7 @@ def _begin_consumer(
     group: ConsumerGroup,
     request: ConsumerHeartbeat,
     now_ms: int,
-    settings: Settings,
+    settings: GroupSettings,
     hearing: Hearing,
 ) -> Routed:
     after, answer = _consumer(group, request, now_ms, settings, hearing)
@@ -239,9 +240,9 @@ def _begin_consumer(
 
 
 def _classic_to_consumer(
-    group: ConsumerGroup, request: Request, now_ms: int, settings: Settings, hearing: Hearing
+    group: ConsumerGroup, request: Request, now_ms: int, settings: GroupSettings, hearing: Hearing
 ) -> Routed:
-    """An empty group may become one of the other kind; its epochs go on."""
+    """An empty group becomes a classic one; its generation continues from its epoch."""
     if group.is_empty and isinstance(request, Join):
         fresh = ClassicGroup(generation=group.epoch, changed_at_ms=now_ms)
         after, answers = _classic(fresh, [request], now_ms, settings, hearing)
@@ -252,7 +253,7 @@ def _classic_to_consumer(
     return (group if refused else draft.group()), answer
 
 
-ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, Settings, Hearing], Served]] = {
+ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, GroupSettings, Hearing], Served]] = {
     (type(None), False): _new_classic,
     (ClassicGroup, False): _classic,
     (ConsumerGroup, False): _one(_classic_to_consumer),
@@ -262,14 +263,15 @@ ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, Settings, Hearing], Ser
 }
 
 
-def _settled(group: G, now_ms: int, settings: Settings) -> G | ClassicGroup:
+def _settled(group: G, now_ms: int, settings: GroupSettings) -> G | ClassicGroup:
     if isinstance(group, ConsumerGroup) and must_downgrade(group):
         return to_classic(group, now_ms, settings)
     return group
 
 
 def _answered(before: Group | None, after: Group | None) -> frozenset[str]:
-    """Who waited and need not. The member that asks may be among them: it may wait elsewhere."""
+    """Waiters of members that were parked and are not any more. The member whose request is served
+    may be among them: its earlier request may be parked in another process."""
     if before is after or not isinstance(before, ClassicGroup):
         return frozenset()
     still = after.members if isinstance(after, ClassicGroup) else {}

@@ -1,8 +1,8 @@
-"""A group as the bytes of one ledger item, whichever its protocol. The first byte says which.
+"""A group of either protocol as the bytes of one ledger item. The first byte says which protocol.
 
-A group of some size is compressed: tickets and ids are hardly smaller then, but subscriptions and
-assignments are, and DynamoDB counts every kilobyte that is written. What is compressed is bounded
-too, so that no item unpacks to more than a process can bear.
+Larger groups are compressed: tickets and ids hardly shrink, but subscriptions and assignments do,
+and DynamoDB charges for every kilobyte that is written. The size before compression is limited too,
+so that no item unpacks to more than a process can hold.
 """
 
 import struct
@@ -15,7 +15,7 @@ from .step import Group
 
 COMPRESSED = b"\x05"
 COMPRESS_FROM = 4_096
-"""Bytes. A smaller group is four write units at the most."""
+"""Bytes. A smaller group costs four write units at most."""
 MOST_UNPACKED = 1024 * 1024
 
 
@@ -24,8 +24,8 @@ class TooLarge(Exception):
 
 
 class Packer:
-    """Packs the states of one group, one after the other. From one to the next few members change,
-    and only these are packed again."""
+    """Packs successive states of one group. Few members change between two states, and only these
+    are packed again."""
 
     def __init__(self) -> None:
         self._packed = classic_stored.Packed()

@@ -8,7 +8,7 @@ from .consumer_draft import ConsumerDraft
 from .consumer_state import ConsumerGroup, ConsumerMember, MemberState
 from .embedded import PROTOCOL_TYPE
 from .requests import Topics
-from .settings import DEFAULTS, Settings
+from .settings import DEFAULTS, GroupSettings
 from .step import Group, expire
 
 DEAD = "Dead"
@@ -92,11 +92,11 @@ def listed(group: Group, now_ms: int) -> Listed:
 
 
 def described(group: Group, now_ms: int) -> Described | None:
-    """None for a group of the consumer protocol, which DescribeGroups does not know."""
+    """None for a group of the consumer protocol: DescribeGroups does not show these."""
     current = expire(group, now_ms)
     if not isinstance(current, ClassicGroup):
         return None
-    # Kafka tells metadata and assignments only while they belong together.
+    # As in Kafka, metadata and assignments are shown only while they belong together.
     stable = current.state is State.STABLE
     members = tuple(
         DescribedMember(
@@ -114,7 +114,7 @@ def described(group: Group, now_ms: int) -> Described | None:
 
 
 def consumer_described(
-    group: Group, now_ms: int, settings: Settings = DEFAULTS
+    group: Group, now_ms: int, settings: GroupSettings = DEFAULTS
 ) -> ConsumerDescribed | None:
     """None for a classic group."""
     current = expire(group, now_ms)

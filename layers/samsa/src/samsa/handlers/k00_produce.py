@@ -1,47 +1,57 @@
 """Produce (key 0).
 
-Behaviour: every partition is appended on its own and answers on its own; one bad batch never spoils
-its neighbours. acks=0 gets no reply at all. acks=1 and acks=-1 mean the same: stored. The request
-is checked and queued before the next one of its connection is looked at, so that order of requests
-is order in the log; its answer comes when the log's does. Records that take long to check are
-checked off the event loop (`checks.py`). Where a topic has LogAppendTime, a batch gets the broker's
-time as it comes. A topic that is not there is not made: clients ask Metadata first, which makes it.
+Behaviour: every partition is appended on its own and has its own result; one bad batch does not
+affect the others. acks=0 gets no reply at all. acks=1 and acks=-1 mean the same: stored. A request
+is checked and queued before the next one of its connection is read, so requests keep their order in
+the log. The answer is sent when the appends are done. Records that take long to check are checked
+off the event loop (`checks.py`). If a topic has LogAppendTime, a batch gets the broker's time when
+it arrives. An unknown topic is not created: clients ask Metadata first, which creates it.
 
-Versions: 0-2 carry message sets, converted to a v2 batch on the way in. 3+ carry RecordBatch v2 and
-are stored as they came. 13 names topics by id.
+Versions: 0-2 carry message sets, which are converted to a v2 batch before they are stored. 3+ carry
+RecordBatch v2, which is stored as it came. 13 names topics by id.
 """
 
-import asyncio
-from typing import Any
+from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, Later, handles
+from samsa.broker.work import FEW, SHORT
+from samsa.data_path.acknowledge import response, response_in_pieces, stored_alone
+from samsa.data_path.appends import Pending, Terms, Unchecked, begin, go_on
+from samsa.data_path.checks import takes_long
+from samsa.data_path.produce_template import FIRST_BY_ID, Alike, timeout_of
 from samsa.log.writer import Appending
 from samsa.ports import Topic, Unavailable
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.produce import RESPONSE
-from samsa.work import FEW, SHORT
 
-from .acknowledge import response, response_in_pieces, stored_alone
-from .alike import FIRST_BY_ID, Alike, timeout_of
-from .appends import Pending, Terms, Unchecked, begin, go_on
-from .broker import Broker, Context, Later, handles
-from .checks import takes_long
-from .configs import Refused
-from .resolve import topic_of
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from samsa.wire.messages.produce import ProduceRequest, ProduceResponse
 
 
 class Produced(Later):
     __slots__ = ("_pending", "_terms")
 
     def __init__(
-        self, terms: Terms, pending: list[Pending], timeout_s: float | None, alone: Any = None
+        self,
+        terms: Terms,
+        pending: list[Pending],
+        timeout_s: float | None,
+        alone: ProduceRequest | None = None,
     ) -> None:
         under_way = [one.result for one in pending if isinstance(one.result, Appending)]
         super().__init__(under_way, timeout_s, alone)
         self._terms = terms
         self._pending = pending
 
-    def build(self) -> Any:
+    def build(self) -> ProduceResponse | None:
         return None if self._terms.acks == 0 else response(self._pending)
 
     def body(self) -> bytes | None:
@@ -49,7 +59,7 @@ class Produced(Later):
 
 
 @handles(ApiKey.PRODUCE)
-async def produce(request: Any, context: Context, broker: Broker) -> Later:
+async def produce(request: ProduceRequest, context: Context, broker: Broker) -> Later:
     terms = Terms(context.version, request.acks)
     timeout_s = timeout_of(request)
     pending: list[Pending] = []
@@ -58,11 +68,10 @@ async def produce(request: Any, context: Context, broker: Broker) -> Later:
     for topic in request.topic_data:
         if slice_ is not None and slice_.is_over:
             await slice_.rest()
-        found: Topic | Refused | None = broker.catalog.remembered(
-            topic.topic_id if by_id else topic.name
-        )
+        key = topic.topic_id if by_id else topic.name
+        found: Topic | Refused | None = broker.catalog.remembered(key)
         if found is None:
-            found, timeout_s = await _topic(topic, by_id, broker, timeout_s)
+            found, timeout_s = await _topic(key, broker, timeout_s)
         for entry in topic.partition_data:
             if slice_ is not None and slice_.is_over:
                 await slice_.rest()
@@ -74,23 +83,27 @@ async def produce(request: Any, context: Context, broker: Broker) -> Later:
     return Produced(terms, pending, timeout_s, request if alone else None)
 
 
-def _is_long(request: Any) -> bool:
+def _is_long(request: ProduceRequest) -> bool:
     topics = request.topic_data
     return len(topics) > FEW or any(len(topic.partition_data) > FEW for topic in topics)
 
 
 class ProducedLong(Later):
-    """Built and encoded already: only the memory of what came too late is still in use."""
+    """An answer that is already built and encoded. Only appends that are not done after the timeout
+    still use memory."""
 
     __slots__ = ("_body", "_row")
 
     def __init__(
-        self, under_way: list[Appending], row: Any = None, body: bytes | None = None
+        self,
+        under_way: list[Appending],
+        row: ProduceResponse | None = None,
+        body: bytes | None = None,
     ) -> None:
         super().__init__(under_way, 0.0)
         self._row, self._body = row, body
 
-    def build(self) -> Any:
+    def build(self) -> ProduceResponse | None:
         return self._row
 
     def body(self) -> bytes | None:
@@ -100,7 +113,7 @@ class ProducedLong(Later):
 async def _produced_long(
     terms: Terms, pending: list[Pending], timeout_s: float | None, broker: Broker
 ) -> Later:
-    """The answer for thousands of partitions is waited for here, and built in pieces."""
+    """For thousands of partitions: wait for the appends here, and build the answer in pieces."""
     under_way = [one.result for one in pending if isinstance(one.result, Appending)]
     if under_way:
         await asyncio.wait(under_way, timeout=timeout_s)
@@ -113,7 +126,7 @@ async def _produced_long(
 
 
 def produce_alike(one: Alike, broker: Broker) -> Later | None:
-    """None if it has to wait for something before it can be queued."""
+    """The fast path. None if something must be waited for before the batch can be queued."""
     kind = one.kind
     topic = broker.catalog.remembered(kind.topic_key)
     if topic is None or takes_long(one.records):
@@ -125,24 +138,22 @@ def produce_alike(one: Alike, broker: Broker) -> Later | None:
 
 
 async def _topic(
-    topic: Any, by_id: bool, broker: Broker, timeout_s: float | None
+    key: str | UUID, broker: Broker, timeout_s: float | None
 ) -> tuple[Topic | Refused, float | None]:
-    """And how much of the time is left."""
+    """The topic, and how much of the timeout is left."""
     now = asyncio.get_running_loop().time
     deadline = None if timeout_s is None else now() + timeout_s
-    found = await _looked_up(topic, by_id, broker, deadline)
+    found = await _looked_up(key, broker, deadline)
     return found, None if deadline is None else max(0.0, deadline - now())
 
 
-async def _looked_up(
-    topic: Any, by_id: bool, broker: Broker, deadline: float | None
-) -> Topic | Refused:
+async def _looked_up(key: str | UUID, broker: Broker, deadline: float | None) -> Topic | Refused:
     try:
         async with asyncio.timeout_at(deadline):
-            return await topic_of(topic, by_id, broker)
+            return await topic_of(key, broker)
     except Refused as refused:
-        return refused.with_traceback(None)  # which would hold on to the request's memory
+        return refused.with_traceback(None)  # a traceback would keep the request's memory in use
     except (Unavailable, TimeoutError) as error:
-        # Queued it keeps its place. Refused it would leave a gap before the next request.
-        key = topic.topic_id if by_id else topic.name
+        # Use the topic as last seen: the batch is queued in order. A refusal would leave a gap
+        # before the producer's next request.
         return broker.catalog.last_seen(key) or Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))

@@ -1,39 +1,51 @@
 """Fetch (key 1).
 
-Behaviour: whole batches as they were stored, first of them possibly below the offset that was asked
-for; at least one batch even if it exceeds max_bytes (KIP-74). Waits until min_bytes are there for
-all partitions together or max_wait is over, and is woken by whichever partition grows. There are no
-fetch sessions (KIP-227): every request is complete, and every answer says session 0, which clients
-take as "none". A consumer with a rack is sent to a process of that zone (`nodes.py`), at once and
-without records, by the process that leads the partition and by no other.
+Behaviour: returns whole batches as they were stored. The first may begin below the fetch offset. At
+least one batch is returned, even if it exceeds max_bytes (KIP-74). Waits until all partitions
+together have min_bytes, or max_wait is over; an append to any of them wakes it. There are no fetch
+sessions (KIP-227): every request is complete, and every answer has session 0, which means "none" to
+clients. A consumer with a rack is redirected to a process of that zone (`nodes.py`), at once and
+without records. Only the process that leads the partition does so.
 
-Versions: 0-3 get message sets, converted on the way out (0-1 magic 0, 2-3 magic 1), 16 MB of them
+Versions: 0-3 get message sets, converted from the batches (0-1 magic 0, 2-3 magic 1), 16 MB of them
 at most, and no message above that: MESSAGE_TOO_LARGE. For 0-2 a set that is larger than max_bytes
 is cut within its last message, never within its first. 11+ know racks. 13+ name topics by id.
 """
 
-import asyncio
-from typing import Any
+from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, Held, handles
+from samsa.broker.work import FEW, SHORT, SIDE_BY_SIDE
+from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS, MAX_BYTES, MessageSets
+from samsa.data_path.reads import Read, Room, resolve, trim
 from samsa.ports import CannotWait, Missing, Partition, Unavailable, UnknownPartition
+from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.fetch import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-from samsa.work import FEW, SHORT, SIDE_BY_SIDE
 
-from .broker import Broker, Context, Held, handles
-from .configs import Refused
-from .legacy_fetch import LAST_WITH_MESSAGE_SETS, MAX_BYTES, MessageSets
-from .reads import Read, Room, resolve, trim
+if TYPE_CHECKING:
+    from samsa.wire.messages.fetch import (
+        AbortedTransaction,
+        FetchableTopicResponse,
+        FetchRequest,
+        FetchResponse,
+        FetchTopic,
+        PartitionData,
+    )
 
 READ_COMMITTED = 1
 LONG_WAIT_MS = 1_000
-"""The longest wait of a fetch of thousands of partitions: its memory is taken meanwhile."""
+"""The longest wait of a fetch of thousands of partitions, because it holds memory while it waits.
+"""
 TRIES = 3
 
 
 @handles(ApiKey.FETCH)
-async def fetch(request: Any, context: Context, broker: Broker) -> Any:
+async def fetch(request: FetchRequest, context: Context, broker: Broker) -> FetchResponse | Held:
     if request.session_id != 0:
         return RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     reads = await _resolve_all(request.topics, context.version >= 13, broker)
@@ -63,20 +75,23 @@ async def fetch(request: Any, context: Context, broker: Broker) -> Any:
 
 
 def _memory(reads: list[Read], old: MessageSets | None, broker: Broker) -> int:
-    """What the answer takes. Batches in files on this machine are sent from there."""
+    """The memory that the answer takes. Batches in local files take none: they are sent from the
+    file."""
     if old is not None:
         return old.memory(reads)
-    return sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.far else 0
+    return sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.remote else 0
 
 
-async def _resolve_all(topics: list[Any], by_id: bool, broker: Broker) -> list[Read]:
+async def _resolve_all(topics: list[FetchTopic], by_id: bool, broker: Broker) -> list[Read]:
     if len(topics) <= FEW:
         return [read for topic in topics for read in await resolve(topic, by_id, broker)]
     paced = broker.work.pace(topics)
     return [read async for topic in paced for read in await resolve(topic, by_id, broker)]
 
 
-async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Broker) -> None:
+async def _wait_for_data(
+    request: FetchRequest, reads: list[Read], most: int, broker: Broker
+) -> None:
     clock, wakeups = broker.stores.clock, broker.stores.wakeups
     max_wait_ms = max(0, request.max_wait_ms)
     if len(reads) > SHORT:
@@ -97,7 +112,7 @@ async def _wait_for_data(request: Any, reads: list[Read], most: int, broker: Bro
                 try:
                     await woken.wait(max(0, deadline - clock.now_ms()))
                 except CannotWait:
-                    return  # with what there is: whoever parks it knows that it is not enough
+                    return  # with what there is; the caller parks a request that needs more
 
 
 def _is_answered(read: Read) -> bool:
@@ -105,9 +120,9 @@ def _is_answered(read: Read) -> bool:
 
 
 async def _plan_all(reads: list[Read], room: Room, broker: Broker) -> None:
-    """Stores on this machine answer at once, so one read is planned after the other, in what room
-    those before it left. Far ones are asked for all reads at the same time: what is too much is
-    left out afterwards."""
+    """Local stores answer at once: so reads are in effect planned one after the other, each in the
+    room that is left. Remote stores are asked for all reads concurrently; `trim` then drops what
+    exceeds the limit."""
     if len(reads) == 1:
         await reads[0].make_plan(room, broker)
     elif len(reads) <= SIDE_BY_SIDE:
@@ -117,7 +132,7 @@ async def _plan_all(reads: list[Read], room: Room, broker: Broker) -> None:
 
 
 async def _watch_all(reads: list[Read], broker: Broker) -> bool:
-    """True if a watch was new: what came before it must be looked for again."""
+    """True if a watch is new: then plan again, as an append may have come before the watch."""
     wanted = [r.partition for r in reads if r.partition is not None and r.refused is None]
     return any(await broker.work.some_at_once(wanted, lambda one: _watch(one, broker)))
 
@@ -152,22 +167,24 @@ async def _load(read: Read, old: MessageSets | None, broker: Broker) -> None:
                 read.pieces = await broker.log.load(read.plan.ranges) if read.plan.ranges else []
             return
         except Missing:
-            # Planned on an object that has been swept since: the log moved on, so plan again.
+            # The plan names an object that was swept since. The index has changed, so plan again.
             await read.make_plan(Room(read.plan.size), broker)
         except Unavailable as error:
             read.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
     read.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, "the log keeps moving"))
 
 
-def _response(request: Any, reads: list[Read]) -> Any:
-    topics: list[Any] = []
+def _response(request: FetchRequest, reads: list[Read]) -> FetchResponse:
+    topics: list[FetchableTopicResponse] = []
     _add_responses(request, reads, topics, None)
     return RESPONSE(responses=topics)
 
 
-async def _response_in_pieces(request: Any, reads: list[Read], broker: Broker) -> Any:
-    topics: list[Any] = []
-    last: Any = None
+async def _response_in_pieces(
+    request: FetchRequest, reads: list[Read], broker: Broker
+) -> FetchResponse:
+    topics: list[FetchableTopicResponse] = []
+    last: FetchTopic | None = None
     for start in range(0, len(reads), SHORT):
         if start:
             await broker.work.give_way()
@@ -175,7 +192,12 @@ async def _response_in_pieces(request: Any, reads: list[Read], broker: Broker) -
     return RESPONSE(responses=topics)
 
 
-def _add_responses(request: Any, reads: list[Read], topics: list[Any], last: Any) -> Any:
+def _add_responses(
+    request: FetchRequest,
+    reads: list[Read],
+    topics: list[FetchableTopicResponse],
+    last: FetchTopic | None,
+) -> FetchTopic | None:
     """`last` is the request's row that the last of `topics` answers; its new value is returned."""
     for read in reads:
         if read.topic is not last:
@@ -185,8 +207,10 @@ def _add_responses(request: Any, reads: list[Read], topics: list[Any], last: Any
     return last
 
 
-def _partition_response(request: Any, read: Read) -> Any:
-    aborted: list[Any] | None = [] if request.isolation_level == READ_COMMITTED else None
+def _partition_response(request: FetchRequest, read: Read) -> PartitionData:
+    aborted: list[AbortedTransaction] | None = (
+        [] if request.isolation_level == READ_COMMITTED else None
+    )
     if read.near is not None:
         return PARTITION_RESPONSE(
             partition_index=read.entry.partition,

@@ -1,26 +1,37 @@
 """ListOffsets (key 2).
 
-Behaviour: −1 the visible end, −2 (and −4, the earliest that is local) the log's start, −3 the
-record with the greatest timestamp, −5 and −6 (tiered storage: there is none) nothing; else the
-first record at or after the timestamp.
+Behaviour: timestamp −1 means the visible end; −2 (and −4, the earliest local offset) the log start;
+−3 the record with the greatest timestamp; −5 and −6 (tiered storage, which does not exist here) no
+offset; any other the first record at or after the timestamp.
 
 Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ with one offset. −3
-came with 7, −4 with 8, −5 with 9, −6 with 11: asked for earlier, they are UNSUPPORTED_VERSION.
+came with 7, −4 with 8, −5 with 9, −6 with 11: in earlier versions they are UNSUPPORTED_VERSION.
 """
 
-from functools import partial
-from typing import Any
+from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.log.times import Found
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
 from samsa.records.errors import RecordError
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.list_offsets import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import LEADER_EPOCH, Broker, Context, handles
-from .configs import Refused
-from .resolve import partition_in, topic_or_refusal
+if TYPE_CHECKING:
+    from samsa.wire.messages.list_offsets import (
+        ListOffsetsPartition,
+        ListOffsetsPartitionResponse,
+        ListOffsetsRequest,
+        ListOffsetsResponse,
+        ListOffsetsTopic,
+        ListOffsetsTopicResponse,
+    )
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
 EARLIEST_PENDING_UPLOAD = -6
@@ -29,9 +40,11 @@ NOT_FOUND = Found(-1, -1)
 
 
 @handles(ApiKey.LIST_OFFSETS)
-async def list_offsets(request: Any, context: Context, broker: Broker) -> Any:
-    async def answer(topic: Any) -> Any:
-        found = await topic_or_refusal(topic, False, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+async def list_offsets(
+    request: ListOffsetsRequest, context: Context, broker: Broker
+) -> ListOffsetsResponse:
+    async def answer(topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
+        found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR)
         each = partial(_answer, found, context, broker)
         partitions = await broker.work.each(topic.partitions, each)
         return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
@@ -39,7 +52,9 @@ async def list_offsets(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _answer(topic: Topic | Refused, context: Context, broker: Broker, entry: Any) -> Any:
+async def _answer(
+    topic: Topic | Refused, context: Context, broker: Broker, entry: ListOffsetsPartition
+) -> ListOffsetsPartitionResponse:
     try:
         partition = partition_in(topic, entry.partition_index, entry.current_leader_epoch)
         if context.version < SINCE.get(entry.timestamp, 0):
@@ -80,7 +95,9 @@ async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Foun
     raise Refused(ErrorCode.INVALID_REQUEST, f"there is no timestamp {timestamp}")
 
 
-async def _old_style(partition: Partition, entry: Any, broker: Broker) -> Any:
+async def _old_style(
+    partition: Partition, entry: ListOffsetsPartition, broker: Broker
+) -> ListOffsetsPartitionResponse:
     head = await broker.log.head(partition)
     if entry.timestamp == LATEST:
         offsets = sorted({head.next_offset, head.log_start}, reverse=True)

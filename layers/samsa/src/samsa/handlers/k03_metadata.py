@@ -1,43 +1,54 @@
 """Metadata (key 3).
 
-Behaviour: the processes of the cluster as nodes, this one at the address that the client itself
-used; partitions are spread over them (`nodes.py`). Alone, it is node 0 and leads all of them.
+Behaviour: lists the processes of the cluster as nodes, this one at the address that the client
+used. Leaders are spread over them (`nodes.py`). Without announced nodes, this process is node 0 and
+leads everything.
 Topics that do not exist are created if both the broker and the client allow it.
 
-Versions: 0 keeps the seed's shape: no replicas, no ISR, an empty list of names means all topics.
-1+ list the leader as the only replica, so that tools print a replication factor of 1 (and one more
-in each other zone, if there are zones), and null means all topics. 4+ say whether to create. 10+
-know topic ids.
+Versions: 0 has no replicas and no ISR, and an empty list of names means all topics. 1+ list the
+leader as the only replica, so that tools print a replication factor of 1 (and one more replica in
+each other zone, if there are zones); null means all topics. 4+ say whether to create topics. 10+
+have topic ids.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
+from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
+from samsa.broker.nodes import Choice, Nodes
+from samsa.broker.operations import NOT_ASKED, ON_THE_CLUSTER, ON_TOPICS
 from samsa.ports import Topic, Unavailable
+from samsa.topics.configs import Refused
+from samsa.topics.internal import INTERNAL
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.metadata import BROKER, PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import LEADER_EPOCH, Broker, Context, handles
-from .configs import Refused
-from .internal import INTERNAL
-from .nodes import Choice, Nodes
-from .operations import NOT_ASKED, ON_THE_CLUSTER, ON_TOPICS
+if TYPE_CHECKING:
+    from samsa.wire.messages.metadata import (
+        MetadataRequest,
+        MetadataRequestTopic,
+        MetadataResponse,
+        MetadataResponsePartition,
+        MetadataResponseTopic,
+    )
 
 NO_ID = UUID(int=0)
 MANY = 64
-"""Names that are looked up with one listing of all topics rather than one by one."""
+"""More names than this are looked up with one listing of all topics, not one by one."""
 ROWS_KEPT = 50_000
-_ROWS: dict[tuple[Choice, bool], list[Any]] = {}
-"""Of partitions by their number, without and with replicas, where there is one node: topics do not
-differ in them."""
+_ROWS: dict[tuple[Choice, bool], list[MetadataResponsePartition]] = {}
+"""Cached rows of partitions by number, without and with replicas, if there is one node: these rows
+are the same for all topics."""
 
 
 @handles(ApiKey.METADATA)
-async def metadata(request: Any, context: Context, broker: Broker) -> Any:
-    nodes = broker.nodes  # the same for all of the answer, though they change meanwhile
+async def metadata(request: MetadataRequest, context: Context, broker: Broker) -> MetadataResponse:
+    nodes = broker.nodes  # the same nodes for the whole answer, even if they change meanwhile
     topics = await _topics(request, context, broker, nodes)
     if request.include_topic_authorized_operations:
         async for topic in broker.work.pace(topics):
@@ -56,11 +67,13 @@ async def metadata(request: Any, context: Context, broker: Broker) -> Any:
     )
 
 
-async def _topics(request: Any, context: Context, broker: Broker, nodes: Nodes) -> list[Any]:
+async def _topics(
+    request: MetadataRequest, context: Context, broker: Broker, nodes: Nodes
+) -> list[MetadataResponseTopic]:
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = broker.work.pace(await broker.catalog.all())
         return [_described(topic, context, nodes) async for topic in topics]
-    # Each once, as in Kafka.
+    # Each topic is answered once, as in Kafka.
     asked = {(topic.name, topic.topic_id): topic for topic in request.topics}
     listed = await _listed(broker) if len(asked) > MANY else None
     return [
@@ -73,17 +86,17 @@ async def _listed(broker: Broker) -> Mapping[str, Topic] | None:
     try:
         return {topic.name: topic for topic in await broker.catalog.all()}
     except Unavailable:
-        return None  # each is looked for on its own, and may be remembered
+        return None  # then each topic is looked up on its own, and may be cached
 
 
 async def _asked_for(
-    asked: Any,
+    asked: MetadataRequestTopic,
     listed: Mapping[str, Topic] | None,
-    request: Any,
+    request: MetadataRequest,
     context: Context,
     broker: Broker,
     nodes: Nodes,
-) -> Any:
+) -> MetadataResponseTopic:
     try:
         found = await _find(asked, listed, request, broker)
         return _described(found, context, nodes)
@@ -101,7 +114,10 @@ async def _asked_for(
 
 
 async def _find(
-    asked: Any, listed: Mapping[str, Topic] | None, request: Any, broker: Broker
+    asked: MetadataRequestTopic,
+    listed: Mapping[str, Topic] | None,
+    request: MetadataRequest,
+    broker: Broker,
 ) -> Topic:
     if asked.name is not None:
         known = None if listed is None else listed.get(asked.name)
@@ -114,7 +130,7 @@ async def _find(
     return topic
 
 
-def _described(topic: Topic, context: Context, nodes: Nodes) -> Any:
+def _described(topic: Topic, context: Context, nodes: Nodes) -> MetadataResponseTopic:
     return TOPIC_RESPONSE(
         name=topic.name,
         topic_id=topic.id,
@@ -123,21 +139,21 @@ def _described(topic: Topic, context: Context, nodes: Nodes) -> Any:
     )
 
 
-def _partitions(topic: Topic, with_replicas: bool, nodes: Nodes) -> list[Any]:
+def _partitions(topic: Topic, with_replicas: bool, nodes: Nodes) -> list[MetadataResponsePartition]:
     if nodes.only is not None:
         return _alike(nodes.only, topic.partitions, with_replicas)
     choices = nodes.choices(topic.id, range(topic.partitions))
     return [_kept_row(number, choice, with_replicas) for number, choice in enumerate(choices)]
 
 
-def _alike(choice: Choice, count: int, with_replicas: bool) -> list[Any]:
+def _alike(choice: Choice, count: int, with_replicas: bool) -> list[MetadataResponsePartition]:
     rows = _ROWS.setdefault((choice, with_replicas), [])
     for number in range(len(rows), count):
         rows.append(_row(number, choice, with_replicas))
     return rows[:count]
 
 
-def _row(number: int, choice: Choice, with_replicas: bool) -> Any:
+def _row(number: int, choice: Choice, with_replicas: bool) -> MetadataResponsePartition:
     replicas = list(choice.replicas) if with_replicas else []
     return PARTITION_RESPONSE(
         partition_index=number,

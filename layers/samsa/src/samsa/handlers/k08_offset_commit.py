@@ -1,40 +1,53 @@
 """OffsetCommit (key 8).
 
-Behaviour: a group's members commit for the generation that they are in, and a fenced one is
-refused; who is no member may commit while the group is empty. Partitions are answered one by one,
-and those that can be stored are stored together: one read of the group, one write.
+Behaviour: members commit for their current generation; a fenced member is refused. A non-member may
+commit while the group is empty. Each partition has its own result, and all that can be stored are
+stored together: one read of the group, one write.
 
-Versions: 0 names no member. 2-4 may say how long the offsets are to be kept. 9+ tell a group that
-is unknown from a generation that has passed. 10 names topics by id.
+Versions: 0 names no member. 2-4 may say how long the offsets are kept. 9+ distinguish an unknown
+group from an old generation. 10 names topics by id.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.groups import ConsumerGroup, Group, may_commit
 from samsa.ports import Committed, Offsets, Unavailable
 from samsa.ports.bounds import LONGEST_GROUP_ID
+from samsa.topics.catalog import partition_of
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.offset_commit import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import Broker, Context, handles
-from .catalog import partition_of
-from .configs import Refused
-from .group_errors import UNAVAILABLE, code_of
-from .resolve import topic_of
+if TYPE_CHECKING:
+    from samsa.wire.messages.offset_commit import (
+        OffsetCommitRequest,
+        OffsetCommitRequestPartition,
+        OffsetCommitRequestTopic,
+        OffsetCommitResponse,
+        OffsetCommitResponsePartition,
+        OffsetCommitResponseTopic,
+    )
 
 FIRST_WITH_IDS = 10
 FIRST_OF_CONSUMER_PROTOCOL = FIRST_WITH_NOT_FOUND = 9
 DEFAULT_RETENTION = -1
 LONGEST = 2**62
-"""Milliseconds that offsets are kept for: a client may ask for any number."""
+"""The longest time in milliseconds that offsets are kept for: a client may send any number."""
 AT_ONCE = 1_000
-"""Offsets that are stored by one write. Of a longer request some may be stored and others not: it
-is answered with the error, and is the same when it comes again."""
+"""Offsets that are stored by one write. If a longer request fails, some of its offsets may be
+stored and others not. The client gets the error; a retry stores the same offsets again."""
 
 
 @handles(ApiKey.OFFSET_COMMIT)
-async def offset_commit(request: Any, context: Context, broker: Broker) -> Any:
+async def offset_commit(
+    request: OffsetCommitRequest, context: Context, broker: Broker
+) -> OffsetCommitResponse:
     offsets: Offsets = {}
     if len(request.group_id) > LONGEST_GROUP_ID:
         return _refused(request, ErrorCode.INVALID_GROUP_ID)
@@ -47,7 +60,7 @@ async def offset_commit(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(topics=topics)
 
 
-def _refused(request: Any, code: ErrorCode) -> Any:
+def _refused(request: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
     topics = [
         TOPIC_RESPONSE(
             name=topic.name,
@@ -60,13 +73,17 @@ def _refused(request: Any, code: ErrorCode) -> Any:
 
 
 async def _topic(
-    asked: Any, request: Any, context: Context, broker: Broker, offsets: Offsets
-) -> Any:
-    """The answer for one topic, as far as it is known; what can be stored goes to `offsets`."""
+    asked: OffsetCommitRequestTopic,
+    request: OffsetCommitRequest,
+    context: Context,
+    broker: Broker,
+    offsets: Offsets,
+) -> OffsetCommitResponseTopic:
+    """The answer for one topic, as far as it is known; offsets to store are added to `offsets`."""
     by_id = context.version >= FIRST_WITH_IDS
     answer = TOPIC_RESPONSE(name=asked.name, topic_id=asked.topic_id)
     try:
-        topic = await topic_of(asked, by_id, broker)
+        topic = await topic_of(asked.topic_id if by_id else asked.name, broker)
     except Refused as refused:
         refusal = refused.code if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     except Unavailable:
@@ -87,18 +104,22 @@ async def _topic(
     return answer
 
 
-def _answered(entry: Any, code: ErrorCode) -> Any:
+def _answered(
+    entry: OffsetCommitRequestPartition, code: ErrorCode
+) -> OffsetCommitResponsePartition:
     return PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
 
 
 def _too_large(metadata: str | None, broker: Broker) -> bool:
-    # Kafka's limit is called one of bytes, and counts the characters of UTF-16: of these, 32
-    # partitions have room in one item.
+    # Kafka's limit is named after bytes, but counts UTF-16 characters. With such metadata, one item
+    # has room for 32 partitions.
     most = broker.rules.offset_metadata_max_bytes
     return metadata is not None and len(metadata.encode("utf-16-le")) > 2 * most
 
 
-def _committed(entry: Any, request: Any, broker: Broker) -> Committed:
+def _committed(
+    entry: OffsetCommitRequestPartition, request: OffsetCommitRequest, broker: Broker
+) -> Committed:
     now = broker.stores.clock.now_ms()
     kept_for = request.retention_time_ms
     return Committed(
@@ -110,7 +131,9 @@ def _committed(entry: Any, request: Any, broker: Broker) -> Committed:
     )
 
 
-async def _commit(request: Any, context: Context, broker: Broker, offsets: Offsets) -> ErrorCode:
+async def _commit(
+    request: OffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
+) -> ErrorCode:
     try:
         code = await _why_not(request, context, broker)
         if not code and not broker.group_totals.knows(request.group_id):
@@ -131,7 +154,7 @@ async def _commit(request: Any, context: Context, broker: Broker, offsets: Offse
     return ErrorCode.NONE
 
 
-async def _why_not(request: Any, context: Context, broker: Broker) -> ErrorCode:
+async def _why_not(request: OffsetCommitRequest, context: Context, broker: Broker) -> ErrorCode:
     group, _ = await broker.coordinator.look(request.group_id)
     generation = request.generation_id_or_member_epoch
     if group is None and generation >= 0 and context.version >= FIRST_WITH_NOT_FOUND:
@@ -149,22 +172,24 @@ async def _why_not(request: Any, context: Context, broker: Broker) -> ErrorCode:
     )
 
 
-def _speaks_consumer_protocol(request: Any, group: Group | None) -> bool:
+def _speaks_consumer_protocol(request: OffsetCommitRequest, group: Group | None) -> bool:
     if not isinstance(group, ConsumerGroup):
         return False
     member = group.members.get(request.member_id)
     return member is not None and member.classic is None
 
 
-async def _store(request: Any, broker: Broker, offsets: Offsets) -> bool:
+async def _store(request: OffsetCommitRequest, broker: Broker, offsets: Offsets) -> bool:
     groups, generation = broker.coordinator.groups, request.generation_id_or_member_epoch
     generation = max(generation, -1)
-    return await broker.stores.insist(groups.commit, request.group_id, generation, offsets)
+    return await broker.stores.retry(groups.commit, request.group_id, generation, offsets)
 
 
-async def _overtaken(request: Any, context: Context, broker: Broker, offsets: Offsets) -> ErrorCode:
-    """A newer generation has committed since the group was looked at. If there is none, it was one
-    of a group of the same name that was deleted: a commit that came late, and no obstacle."""
+async def _overtaken(
+    request: OffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
+) -> ErrorCode:
+    """A newer generation has committed since the group was read. If the group still allows this
+    commit, that was a late commit of a deleted group of the same name: delete it, and store."""
     code = await _why_not(request, context, broker)
     if code:
         return code

@@ -1,17 +1,26 @@
 """OffsetFetch (key 9).
 
 Behaviour: a partition for which the group has committed nothing has offset -1, whether or not the
-group or the topic exists. Null for the topics means all that the group has committed. There are no
+group or the topic exists. Null topics means all offsets that the group has committed. There are no
 open transactions, so every offset is stable.
 
 Versions: 0-7 ask for one group, 8+ for several. 9+ name a member, whose epoch must be current in a
 group of the consumer protocol. 10 names topics by id.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.broker.work import FEW
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of
+from samsa.coordinator.offsets import kept_offsets
 from samsa.groups import may_fetch
 from samsa.ports import Committed, Offsets, Unavailable
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.offset_fetch import (
@@ -22,14 +31,21 @@ from samsa.wire.messages.offset_fetch import (
     RESPONSE,
     TOPIC_RESPONSE,
 )
-from samsa.wire.schema import Struct
-from samsa.work import FEW
 
-from .broker import Broker, Context, handles
-from .configs import Refused
-from .group_errors import UNAVAILABLE, code_of
-from .offsets import kept_offsets
-from .resolve import topic_of
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from samsa.wire.messages.offset_fetch import (
+        OffsetFetchRequest,
+        OffsetFetchRequestGroup,
+        OffsetFetchRequestTopic,
+        OffsetFetchRequestTopics,
+        OffsetFetchResponse,
+        OffsetFetchResponseGroup,
+        OffsetFetchResponseTopics,
+    )
+
+    R = TypeVar("R")
 
 FIRST_WITH_GROUP_ERROR = 2
 FIRST_WITH_GROUPS = 8
@@ -38,7 +54,9 @@ NOTHING = Committed(-1, -1, "", 0, 0)
 
 
 @handles(ApiKey.OFFSET_FETCH)
-async def offset_fetch(request: Any, context: Context, broker: Broker) -> Any:
+async def offset_fetch(
+    request: OffsetFetchRequest, context: Context, broker: Broker
+) -> OffsetFetchResponse:
     if context.version >= FIRST_WITH_GROUPS:
         groups = broker.work.pace(request.groups)
         return RESPONSE(groups=[await _group(group, context, broker) async for group in groups])
@@ -48,7 +66,10 @@ async def offset_fetch(request: Any, context: Context, broker: Broker) -> Any:
     asked = _wanted(request.topics, offsets)
     return RESPONSE(
         topics=[
-            TOPIC_RESPONSE(name=name, partitions=await _rows(broker, name, numbers, offsets, code))
+            TOPIC_RESPONSE(
+                name=name,
+                partitions=await _rows(broker, name, numbers, offsets, PARTITION_RESPONSE, code),
+            )
             async for name, numbers in broker.work.pace(asked)
         ]
     )
@@ -61,8 +82,10 @@ async def _offsets(group_id: str, broker: Broker) -> tuple[Offsets, ErrorCode]:
         return {}, UNAVAILABLE
 
 
-def _wanted(topics: list[Any] | None, offsets: Offsets) -> list[tuple[str, list[int]]]:
-    """Names and partitions; all that there are offsets for, if none are named."""
+def _wanted(
+    topics: list[OffsetFetchRequestTopic] | list[OffsetFetchRequestTopics] | None, offsets: Offsets
+) -> list[tuple[str, list[int]]]:
+    """Topic names and partitions; if topics is null, all that have offsets."""
     if topics is not None:
         return [(topic.name, topic.partition_indexes) for topic in topics]
     found: dict[str, list[int]] = {}
@@ -76,9 +99,9 @@ async def _rows(
     name: str,
     numbers: list[int],
     offsets: Offsets,
+    row: Callable[..., R],
     code: ErrorCode = ErrorCode.NONE,
-    row: Struct = PARTITION_RESPONSE,
-) -> list[Any]:
+) -> list[R]:
     if len(numbers) > FEW:
         return [
             _row(number, offsets.get((name, number), NOTHING), code, row)
@@ -87,7 +110,7 @@ async def _rows(
     return [_row(number, offsets.get((name, number), NOTHING), code, row) for number in numbers]
 
 
-def _row(number: int, found: Committed, code: ErrorCode, row: Struct) -> Any:
+def _row(number: int, found: Committed, code: ErrorCode, row: Callable[..., R]) -> R:
     return row(
         partition_index=number,
         committed_offset=found.offset,
@@ -97,7 +120,9 @@ def _row(number: int, found: Committed, code: ErrorCode, row: Struct) -> Any:
     )
 
 
-async def _group(asked: Any, context: Context, broker: Broker) -> Any:
+async def _group(
+    asked: OffsetFetchRequestGroup, context: Context, broker: Broker
+) -> OffsetFetchResponseGroup:
     code = await _why_not(asked, broker)
     if code:
         return GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
@@ -116,7 +141,7 @@ async def _group(asked: Any, context: Context, broker: Broker) -> Any:
     return GROUP_RESPONSE(group_id=asked.group_id, topics=topics)
 
 
-async def _why_not(asked: Any, broker: Broker) -> ErrorCode:
+async def _why_not(asked: OffsetFetchRequestGroup, broker: Broker) -> ErrorCode:
     if asked.member_id is None and asked.member_epoch < 0:
         return ErrorCode.NONE
     try:
@@ -127,12 +152,16 @@ async def _why_not(asked: Any, broker: Broker) -> ErrorCode:
     return code_of(may_fetch(group, asked.member_id, asked.member_epoch, now))
 
 
-async def _topic(broker: Broker, name: str, numbers: list[int], offsets: Offsets) -> Any:
-    partitions = await _rows(broker, name, numbers, offsets, row=GROUP_PARTITION_RESPONSE)
+async def _topic(
+    broker: Broker, name: str, numbers: list[int], offsets: Offsets
+) -> OffsetFetchResponseTopics:
+    partitions = await _rows(broker, name, numbers, offsets, GROUP_PARTITION_RESPONSE)
     return GROUP_TOPIC_RESPONSE(name=name, partitions=partitions)
 
 
-async def _topics_by_id(asked: list[Any] | None, offsets: Offsets, broker: Broker) -> list[Any]:
+async def _topics_by_id(
+    asked: list[OffsetFetchRequestTopics] | None, offsets: Offsets, broker: Broker
+) -> list[OffsetFetchResponseTopics]:
     if asked is not None:
         topics = broker.work.pace(asked)
         return [await _topic_by_id(topic, offsets, broker) async for topic in topics]
@@ -146,9 +175,11 @@ async def _topics_by_id(asked: list[Any] | None, offsets: Offsets, broker: Broke
     return found
 
 
-async def _topic_by_id(asked: Any, offsets: Offsets, broker: Broker) -> Any:
+async def _topic_by_id(
+    asked: OffsetFetchRequestTopics, offsets: Offsets, broker: Broker
+) -> OffsetFetchResponseTopics:
     try:
-        topic = await topic_of(asked, True, broker)
+        topic = await topic_of(asked.topic_id, broker)
     except Refused:
         return await _refused(asked, ErrorCode.UNKNOWN_TOPIC_ID, broker)
     except Unavailable:
@@ -158,8 +189,10 @@ async def _topic_by_id(asked: Any, offsets: Offsets, broker: Broker) -> Any:
     return row
 
 
-async def _refused(asked: Any, code: ErrorCode, broker: Broker) -> Any:
+async def _refused(
+    asked: OffsetFetchRequestTopics, code: ErrorCode, broker: Broker
+) -> OffsetFetchResponseTopics:
     partitions = await _rows(
-        broker, "", asked.partition_indexes, {}, code, GROUP_PARTITION_RESPONSE
+        broker, "", asked.partition_indexes, {}, GROUP_PARTITION_RESPONSE, code
     )
     return GROUP_TOPIC_RESPONSE(topic_id=asked.topic_id, partitions=partitions)

@@ -1,25 +1,39 @@
 """FindCoordinator (key 10).
 
-Behaviour: every process coordinates every group, so that the answer is a hint: groups are spread
-over the nodes by rendezvous hashing (`nodes.py`), so that a group's members meet in one process. If
-that is this one, it is named at the address that the client itself used. The first request for a
-group's coordinator makes `__consumer_offsets`, as in Kafka: tools want to see it. There is a
-coordinator of transactions too, which says that there are none, and that none can be begun
-(InitProducerId). Share groups have none (INVALID_REQUEST).
+Behaviour: any process can coordinate any group, so the answer is a hint. Groups are spread over the
+nodes by rendezvous hashing (`nodes.py`), so that all members of a group use one process. If that is
+this process, it is named by the address that the client used. The first request for a group's
+coordinator creates `__consumer_offsets`, as in Kafka: tools expect it. There is a coordinator of
+transactions too, which answers that there are none, and that none can begin (InitProducerId). Share
+groups have no coordinator (INVALID_REQUEST).
 
 Versions: 4+ ask for several keys at once.
 """
 
-from contextlib import suppress
-from typing import Any
+from __future__ import annotations
 
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
+from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
 
-from .broker import Broker, Context, handles
-from .configs import Refused
+if TYPE_CHECKING:
+    from typing import NotRequired, TypedDict
+
+    from samsa.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+
+    class Found(TypedDict):
+        node_id: int
+        host: str
+        port: int
+        error_code: NotRequired[ErrorCode]
+        error_message: str | None
+
 
 GROUP, TRANSACTION = 0, 1
 NOBODY = -1
@@ -27,9 +41,11 @@ FIRST_WITH_KEYS = 4
 
 
 @handles(ApiKey.FIND_COORDINATOR)
-async def find_coordinator(request: Any, context: Context, broker: Broker) -> Any:
+async def find_coordinator(
+    request: FindCoordinatorRequest, context: Context, broker: Broker
+) -> FindCoordinatorResponse:
     if request.key_type == GROUP:
-        # No group depends on it: if it cannot be made now, the next one who asks makes it.
+        # No group depends on it: if it cannot be created now, the next request creates it.
         with suppress(Refused, Unavailable, TimeoutError):
             await broker.catalog.offsets_topic()
     kind = request.key_type
@@ -43,7 +59,7 @@ async def find_coordinator(request: Any, context: Context, broker: Broker) -> An
     )
 
 
-def _found(key_type: int, key: str, context: Context, broker: Broker) -> dict[str, Any]:
+def _found(key_type: int, key: str, context: Context, broker: Broker) -> Found:
     if key_type not in (GROUP, TRANSACTION):
         return {
             "node_id": NOBODY,

@@ -1,32 +1,38 @@
 """JoinGroup (key 11).
 
-Behaviour: answered when the group has gathered, which may take as long as its rebalance timeout;
-until then the request is parked. The leader is told who the others are, and assigns for them.
+Behaviour: answered when all members have joined, which may take as long as the rebalance timeout.
+Until then the request is parked. The leader's answer lists all members, and the leader assigns.
 
 Versions: 1+ have a rebalance timeout. 4+ are given a member id first and join again with it
-(KIP-394). 5+ know static members (KIP-345). 9+ tell a leader when its group needs no assignment.
+(KIP-394). 5+ have static members (KIP-345). 9+ tell a leader when its group needs no assignment.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Join, Joined
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.join_group import MEMBER, RESPONSE
 
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of, is_group_id
+if TYPE_CHECKING:
+    from samsa.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 
 MAX_PROTOCOLS = 100
-"""Clients have one to three."""
+"""Protocols of one member. Clients have one to three."""
 FIRST_WITH_REQUIRED_ID = 4
 FIRST_WITH_NULL_PROTOCOL = 7
 FIRST_WITH_SKIP_ASSIGNMENT = 9
 
 
 @handles(ApiKey.JOIN_GROUP)
-async def join_group(request: Any, context: Context, broker: Broker) -> Any:
+async def join_group(
+    request: JoinGroupRequest, context: Context, broker: Broker
+) -> JoinGroupResponse:
     if not is_group_id(request.group_id):
         return _refused(request, context, ErrorCode.INVALID_GROUP_ID)
     if len(request.protocols) > MAX_PROTOCOLS:
@@ -45,7 +51,7 @@ async def join_group(request: Any, context: Context, broker: Broker) -> Any:
     return _response(joined, context)
 
 
-def _join(request: Any, context: Context, broker: Broker) -> Join:
+def _join(request: JoinGroupRequest, context: Context, broker: Broker) -> Join:
     return Join(
         member_id=request.member_id,
         instance_id=request.group_instance_id,
@@ -62,7 +68,7 @@ def _join(request: Any, context: Context, broker: Broker) -> Join:
     )
 
 
-def _refused(request: Any, context: Context, code: ErrorCode) -> Any:
+def _refused(request: JoinGroupRequest, context: Context, code: ErrorCode) -> JoinGroupResponse:
     return RESPONSE(
         error_code=code, protocol_name=_name(None, context), member_id=request.member_id
     )
@@ -72,7 +78,7 @@ def _name(protocol: str | None, context: Context) -> str | None:
     return protocol if protocol or context.version >= FIRST_WITH_NULL_PROTOCOL else ""
 
 
-def _response(joined: Joined, context: Context) -> Any:
+def _response(joined: Joined, context: Context) -> JoinGroupResponse:
     return RESPONSE(
         error_code=code_of(joined.error),
         generation_id=joined.generation,

@@ -1,23 +1,29 @@
 """Heartbeat (key 12).
 
 Behaviour: keeps a member's session alive, and tells it to join again while its group rebalances.
-At most one read and one write; mostly one read.
+At most one read and one write; usually one read.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Beaten, Heartbeat
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.heartbeat import RESPONSE
 
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of, is_group_id
+if TYPE_CHECKING:
+    from samsa.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
 
 @handles(ApiKey.HEARTBEAT)
-async def heartbeat(request: Any, context: Context, broker: Broker) -> Any:
+async def heartbeat(
+    request: HeartbeatRequest, context: Context, broker: Broker
+) -> HeartbeatResponse:
     if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     beat = Heartbeat(request.member_id, request.generation_id, request.group_instance_id)

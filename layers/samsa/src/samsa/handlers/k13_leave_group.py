@@ -1,27 +1,33 @@
 """LeaveGroup (key 13).
 
-Behaviour: the members are gone at once, and the others are told to join again.
+Behaviour: the members are removed at once, and the others are told to join again.
 
 Versions: 0-2 name one member. 3+ name several, each by its member id or by its instance id alone,
-which is how administrators remove static members; each is answered on its own.
+which is how administrators remove static members; each has its own result.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Leave, Leaving, Left
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.leave_group import MEMBER_RESPONSE, RESPONSE
 
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of, is_group_id
+if TYPE_CHECKING:
+    from samsa.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 
 FIRST_WITH_MEMBERS = 3
 
 
 @handles(ApiKey.LEAVE_GROUP)
-async def leave_group(request: Any, context: Context, broker: Broker) -> Any:
+async def leave_group(
+    request: LeaveGroupRequest, context: Context, broker: Broker
+) -> LeaveGroupResponse:
     if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     several = context.version >= FIRST_WITH_MEMBERS
@@ -33,17 +39,17 @@ async def leave_group(request: Any, context: Context, broker: Broker) -> Any:
     return await _several(left, broker) if several else _one(left)
 
 
-def _leave(request: Any, several: bool) -> Leave:
+def _leave(request: LeaveGroupRequest, several: bool) -> Leave:
     if not several:
         return Leave((Leaving(request.member_id),))
     return Leave(tuple(Leaving(m.member_id, m.group_instance_id) for m in request.members))
 
 
-def _one(left: Left) -> Any:
+def _one(left: Left) -> LeaveGroupResponse:
     return RESPONSE(error_code=code_of(left.error or left.members[0].error))
 
 
-async def _several(left: Left, broker: Broker) -> Any:
+async def _several(left: Left, broker: Broker) -> LeaveGroupResponse:
     return RESPONSE(
         error_code=code_of(left.error),
         members=[

@@ -1,31 +1,37 @@
 """SyncGroup (key 14).
 
-Behaviour: the leader brings everybody's assignment. A follower that comes first is parked until the
-leader has come, or until the group rebalances again.
+Behaviour: the leader sends the assignments of all members. A follower's earlier sync is parked
+until the leader has sent them, or until the group rebalances again.
 
 Versions: 5+ must name the protocol, and are refused if it is not the group's.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Sync, Synced
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.sync_group import RESPONSE
 
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of, is_group_id
+if TYPE_CHECKING:
+    from samsa.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 FIRST_WITH_PROTOCOL = 5
 
 
-def _protocol(request: Any) -> tuple[str | None, str | None]:
+def _protocol(request: SyncGroupRequest) -> tuple[str | None, str | None]:
     return request.protocol_type, request.protocol_name
 
 
 @handles(ApiKey.SYNC_GROUP)
-async def sync_group(request: Any, context: Context, broker: Broker) -> Any:
+async def sync_group(
+    request: SyncGroupRequest, context: Context, broker: Broker
+) -> SyncGroupResponse:
     if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     if context.version >= FIRST_WITH_PROTOCOL and None in _protocol(request):

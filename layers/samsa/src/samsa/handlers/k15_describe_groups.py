@@ -1,34 +1,44 @@
 """DescribeGroups (key 15): groups of the classic protocol.
 
-Behaviour: metadata and assignments are told while the group is stable. A group that only has
+Behaviour: metadata and assignments are shown only while the group is stable. A group that only has
 offsets is Empty.
 
-Versions: up to 5 an unknown group is Dead, and that is no error; 6 says GROUP_ID_NOT_FOUND.
+Versions: up to 5 an unknown group is Dead, without an error; 6 answers GROUP_ID_NOT_FOUND.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import DEAD, Described, described
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_groups import GROUP, MEMBER, RESPONSE
 
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_groups import (
+        DescribedGroup,
+        DescribeGroupsRequest,
+        DescribeGroupsResponse,
+    )
 
 FIRST_WITH_NOT_FOUND = 6
 
 
 @handles(ApiKey.DESCRIBE_GROUPS)
-async def describe_groups(request: Any, context: Context, broker: Broker) -> Any:
+async def describe_groups(
+    request: DescribeGroupsRequest, context: Context, broker: Broker
+) -> DescribeGroupsResponse:
     asked = dict.fromkeys(request.groups)
     return RESPONSE(
         groups=[await _group(each, context, broker) async for each in broker.work.pace(asked)]
     )
 
 
-async def _group(group_id: str, context: Context, broker: Broker) -> Any:
+async def _group(group_id: str, context: Context, broker: Broker) -> DescribedGroup:
     try:
         group, _ = await broker.coordinator.look(group_id)
         if group is None:
@@ -41,14 +51,14 @@ async def _group(group_id: str, context: Context, broker: Broker) -> Any:
     return _shown(group_id, seen)
 
 
-async def _without_state(group_id: str, context: Context, broker: Broker) -> Any:
+async def _without_state(group_id: str, context: Context, broker: Broker) -> DescribedGroup:
     now = broker.stores.clock.now_ms()
     if await broker.coordinator.groups.offsets(group_id, now):
         return GROUP(group_id=group_id, group_state="Empty")
     return _not_found(group_id, context, f"Group {group_id} not found.")
 
 
-def _not_found(group_id: str, context: Context, message: str) -> Any:
+def _not_found(group_id: str, context: Context, message: str) -> DescribedGroup:
     if context.version < FIRST_WITH_NOT_FOUND:
         return GROUP(group_id=group_id, group_state=DEAD)
     return GROUP(
@@ -59,7 +69,7 @@ def _not_found(group_id: str, context: Context, message: str) -> Any:
     )
 
 
-def _shown(group_id: str, seen: Described) -> Any:
+def _shown(group_id: str, seen: Described) -> DescribedGroup:
     return GROUP(
         group_id=group_id,
         group_state=seen.state,

@@ -1,31 +1,37 @@
 """ListGroups (key 16).
 
-Behaviour: every group that has members or offsets and that this process is named as coordinator of:
-tools ask each node, and some of them show a group as often as it is listed. States and types are
-compared without regard to case, as Kafka does.
+Behaviour: lists every group with members or offsets whose coordinator is this process: tools ask
+each node, and some of them show a group as often as it is listed. States and types are compared
+without regard to case, as in Kafka.
 
-Versions: 4+ tell and filter by state, 5+ by type.
+Versions: 4+ have the state and filter by it, 5+ the type.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import Listed, listed
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages.list_groups import GROUP, RESPONSE
 
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE
+if TYPE_CHECKING:
+    from samsa.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 
 ONLY_OFFSETS = Listed("Empty", "classic", "")
 
 
 @handles(ApiKey.LIST_GROUPS)
-async def list_groups(request: Any, context: Context, broker: Broker) -> Any:
+async def list_groups(
+    request: ListGroupsRequest, context: Context, broker: Broker
+) -> ListGroupsResponse:
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     try:
-        ids = await broker.stores.insist(broker.coordinator.groups.group_ids)
+        ids = await broker.stores.retry(broker.coordinator.groups.group_ids)
         own = [each for each in ids if context.asks_all or broker.nodes.coordinates(each)]
         seen = [(each, await _listed(each, broker)) async for each in broker.work.pace(own)]
     except Unavailable:

@@ -1,18 +1,24 @@
 """SaslHandshake (key 17).
 
-Behaviour: no listener has SASL. A client that begins with it is told so (ILLEGAL_SASL_STATE, and no
-mechanisms), as Kafka does on a listener without SASL.
+Behaviour: no listener has SASL. The answer is ILLEGAL_SASL_STATE and no mechanisms, as in Kafka on
+a listener without SASL.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.sasl_handshake import RESPONSE
 
-from .broker import Broker, Context, handles
+if TYPE_CHECKING:
+    from samsa.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 
 @handles(ApiKey.SASL_HANDSHAKE)
-async def sasl_handshake(request: Any, context: Context, broker: Broker) -> Any:
+async def sasl_handshake(
+    request: SaslHandshakeRequest, context: Context, broker: Broker
+) -> SaslHandshakeResponse:
     return RESPONSE(error_code=ErrorCode.ILLEGAL_SASL_STATE)

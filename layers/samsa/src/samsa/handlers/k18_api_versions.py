@@ -1,19 +1,19 @@
 """ApiVersions (key 18).
 
-Behaviour: lists all that we speak; each has a handler. A version that we do not know is answered at
-version 0 with UNSUPPORTED_VERSION and the same list: the client can come back with one that we
-know.
+Behaviour: lists all supported APIs; each has a handler. An unknown version is answered at version 0
+with UNSUPPORTED_VERSION and the same list, so that the client can retry with a supported version.
 
-Features (3+): those of Kafka 4.3 that are true here. `metadata.version` says which Kafka this is to
-its clients; nothing depends on it here. `group.version=1` is the consumer protocol (KIP-848). There
-are no transactions, share groups, streams groups or voters: none of their features is listed, which
-is level 0. Nothing changes them, so their epoch stays 0.
+Features (3+): the features of Kafka 4.3 that exist here. `metadata.version` tells clients which
+Kafka this corresponds to; nothing here depends on it. `group.version=1` is the consumer protocol
+(KIP-848). There are no transactions, share groups, streams groups or voters: their features are not
+listed, which means level 0. Features never change, so their epoch stays 0.
 
 Versions: 3 lists no feature whose lowest level is 0: old Java clients do not read it (KAFKA-17011).
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from samsa.broker.broker import Broker, Context, handles
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.api_versions import (
@@ -23,14 +23,15 @@ from samsa.wire.messages.api_versions import (
     SUPPORTED_FEATURE,
 )
 
-from .broker import Broker, Context, handles
+if TYPE_CHECKING:
+    from samsa.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 
 
 class Feature(NamedTuple):
     name: str
     lowest: int
     level: int
-    """What holds, and the highest that we know."""
+    """The level in use, which is also the highest supported."""
 
 
 FEATURES = (Feature("group.version", 0, 1), Feature("metadata.version", 7, 30))
@@ -39,7 +40,9 @@ FIRST_WITH_LEVEL_0 = 4
 
 
 @handles(ApiKey.API_VERSIONS)
-async def api_versions(request: Any, context: Context, broker: Broker) -> Any:
+async def api_versions(
+    request: "ApiVersionsRequest", context: Context, broker: Broker
+) -> "ApiVersionsResponse":
     supported = [
         SUPPORTED_FEATURE(name=one.name, min_version=one.lowest, max_version=one.level)
         for one in FEATURES
@@ -57,11 +60,11 @@ async def api_versions(request: Any, context: Context, broker: Broker) -> Any:
     )
 
 
-def unsupported_version() -> Any:
+def unsupported_version() -> "ApiVersionsResponse":
     return RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=_served())
 
 
-def _served() -> list[Any]:
+def _served() -> "list[ApiVersion]":
     return [
         API_VERSION(
             api_key=key,

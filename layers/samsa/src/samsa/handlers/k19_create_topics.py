@@ -1,35 +1,47 @@
 """CreateTopics (key 19).
 
-Behaviour: a topic is there, and usable, when the answer comes. Any replication factor is granted,
-because the stores replicate; what is listed afterwards is 1. A manual assignment may name nodes
-that there are only. Configs are checked as Kafka checks them and kept.
+Behaviour: a topic exists, and can be used, when the answer comes. Any replication factor is
+accepted, because the stores replicate; the answer says 1. A manual assignment may only name
+existing nodes. Configs are checked as in Kafka, and kept.
 
 Versions: 1+ can validate only. 5+ answer with the configs. 7 with the topic's id.
 """
 
-from collections import Counter
-from typing import Any
+from __future__ import annotations
 
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, Rules, handles
+from samsa.broker.nodes import Nodes
 from samsa.ports import Topic
+from samsa.topics.assignments import check_assignment
+from samsa.topics.catalog import check_count
+from samsa.topics.configs import Refused, default_of
+from samsa.topics.per_topic import each_topic
+from samsa.topics.resources import source_of
+from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.create_topics import CONFIG_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .assignments import check_assignment
-from .broker import Broker, Context, Rules, handles
-from .catalog import check_count
-from .configs import Refused, default_of
-from .nodes import Nodes
-from .per_topic import each_topic
-from .resources import source_of
-from .topic_configs import TOPIC_CONFIGS
+if TYPE_CHECKING:
+    from samsa.wire.messages.create_topics import (
+        CreatableTopic,
+        CreatableTopicConfigs,
+        CreatableTopicResult,
+        CreateTopicsRequest,
+        CreateTopicsResponse,
+    )
 
 DEFAULT = -1
 
 
 @handles(ApiKey.CREATE_TOPICS)
-async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
-    async def create(asked: Any) -> Any:
+async def create_topics(
+    request: CreateTopicsRequest, context: Context, broker: Broker
+) -> CreateTopicsResponse:
+    async def create(asked: CreatableTopic) -> CreatableTopicResult:
         dry_run = request.validate_only
         topic = await broker.catalog.create(
             asked.name, _partitions(asked, broker.nodes), _configs(asked), dry_run
@@ -46,7 +58,7 @@ async def create_topics(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(topics=await each_topic(request.topics, TOPIC_RESPONSE, create, broker))
 
 
-def _partitions(asked: Any, nodes: Nodes) -> int:
+def _partitions(asked: CreatableTopic, nodes: Nodes) -> int:
     if asked.assignments:
         return _assigned(asked, nodes)
     if asked.replication_factor == 0 or asked.replication_factor < DEFAULT:
@@ -57,7 +69,7 @@ def _partitions(asked: Any, nodes: Nodes) -> int:
     return int(asked.num_partitions)
 
 
-def _assigned(asked: Any, nodes: Nodes) -> int:
+def _assigned(asked: CreatableTopic, nodes: Nodes) -> int:
     for name, value in (
         ("replication factor", asked.replication_factor),
         ("numPartitions", asked.num_partitions),
@@ -85,7 +97,7 @@ def _assigned(asked: Any, nodes: Nodes) -> int:
     return len(numbers)
 
 
-def _configs(asked: Any) -> dict[str, str]:
+def _configs(asked: CreatableTopic) -> dict[str, str]:
     configs: dict[str, str] = {}
     for config in asked.configs:
         if config.value is None:
@@ -97,7 +109,7 @@ def _configs(asked: Any) -> dict[str, str]:
     return configs
 
 
-def _described(topic: Topic, rules: Rules) -> list[Any]:
+def _described(topic: Topic, rules: Rules) -> list[CreatableTopicConfigs]:
     return [
         CONFIG_RESPONSE(
             name=name,

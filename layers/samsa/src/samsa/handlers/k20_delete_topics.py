@@ -1,28 +1,38 @@
 """DeleteTopics (key 20).
 
-Behaviour: the name is free again when the answer comes. Objects and items of the old topic go in
-the background, and a new topic of the same name has another id, so it never sees them. So do the
-offsets that groups have committed for it.
+Behaviour: the name is free again when the answer comes. Objects and items of the old topic, and the
+offsets that groups have committed for it, are deleted in the background. A new topic of the same
+name has another id, so it never sees them.
 
 Versions: 6 can name topics by id.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from uuid import UUID
 
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.offsets import forget_offsets
 from samsa.ports import Topic, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.delete_topics import RESPONSE, TOPIC_RESPONSE
 
-from .broker import Broker, Context, handles
-from .offsets import forget_offsets
+if TYPE_CHECKING:
+    from samsa.wire.messages.delete_topics import (
+        DeletableTopicResult,
+        DeleteTopicsRequest,
+        DeleteTopicsResponse,
+    )
 
 FIRST_WITH_IDS = 6
 
 
 @handles(ApiKey.DELETE_TOPICS)
-async def delete_topics(request: Any, context: Context, broker: Broker) -> Any:
+async def delete_topics(
+    request: DeleteTopicsRequest, context: Context, broker: Broker
+) -> DeleteTopicsResponse:
     if context.version < FIRST_WITH_IDS:
         names = broker.work.pace(request.topic_names)
         return RESPONSE(responses=[await _delete(n, None, broker) async for n in names])
@@ -30,7 +40,7 @@ async def delete_topics(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(responses=[await _delete(t.name, t.topic_id, broker) async for t in topics])
 
 
-async def _delete(name: str | None, topic_id: UUID | None, broker: Broker) -> Any:
+async def _delete(name: str | None, topic_id: UUID | None, broker: Broker) -> DeletableTopicResult:
     try:
         topic = await _find(name, topic_id, broker)
         if topic is None or not await broker.catalog.delete(topic):
@@ -46,7 +56,7 @@ async def _delete(name: str | None, topic_id: UUID | None, broker: Broker) -> An
 
 
 async def _find(name: str | None, topic_id: UUID | None, broker: Broker) -> Topic | None:
-    """Straight from the ledger: what is remembered may be a topic that is gone."""
+    """Read from the ledger: a cached topic may already be deleted."""
     if name is not None:
         return await broker.stores.ledger.topic(name)
     return await broker.stores.ledger.topic_by_id(topic_id) if topic_id else None
@@ -54,7 +64,7 @@ async def _find(name: str | None, topic_id: UUID | None, broker: Broker) -> Topi
 
 def _answer(
     name: str | None, topic_id: UUID | None, code: ErrorCode, message: str | None = None
-) -> Any:
+) -> DeletableTopicResult:
     row = TOPIC_RESPONSE(name=name, error_code=code, error_message=message)
     if topic_id is not None:
         row.topic_id = topic_id

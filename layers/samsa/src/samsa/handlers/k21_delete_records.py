@@ -1,42 +1,55 @@
 """DeleteRecords (key 21).
 
-Behaviour: a partition's log starts at the given offset from now on, or at its visible end for −1. A
-start never goes back, and nothing that is not visible can be deleted. Index and objects follow:
-what log_start has passed is gone for every reader at once, and gone from the stores after a grace
-time. A batch that the start lies in stays whole; clients skip what is below.
+Behaviour: moves a partition's log start to the given offset, or to its visible end for −1. The log
+start never goes back, and records that are not visible cannot be deleted. Records below the log
+start are gone for every reader at once, and from index and stores after a grace time. If the log
+start lies within a batch, the batch stays whole; clients skip the records below.
 
-As with Kafka, the request's timeout does not cut the move itself short: Kafka waits that long for
+As in Kafka, the request's timeout does not cancel the move itself: Kafka waits that long for
 replicas, and there are none here. A store gets `PATIENCE_S` at least.
 """
 
+from __future__ import annotations
+
 import asyncio
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
+from samsa.broker.broker import Broker, Context, handles
 from samsa.log.read import OutOfRange
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
+from samsa.topics.configs import Refused
+from samsa.topics.internal import refuse_internal
+from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.delete_records import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import Broker, Context, handles
-from .configs import Refused
-from .internal import refuse_internal
-from .resolve import partition_in, topic_or_refusal
+if TYPE_CHECKING:
+    from samsa.wire.messages.delete_records import (
+        DeleteRecordsPartition,
+        DeleteRecordsPartitionResult,
+        DeleteRecordsRequest,
+        DeleteRecordsResponse,
+        DeleteRecordsTopic,
+        DeleteRecordsTopicResult,
+    )
 
 NOT_MOVED = -1
 PATIENCE_S = 2.0
-"""For the store, however little time a request gives."""
+"""The shortest wait for the store, even if the request's timeout is less."""
 ANY_EPOCH = -1
 
 
 @handles(ApiKey.DELETE_RECORDS)
-async def delete_records(request: Any, context: Context, broker: Broker) -> Any:
+async def delete_records(
+    request: DeleteRecordsRequest, context: Context, broker: Broker
+) -> DeleteRecordsResponse:
     patience_s = max(PATIENCE_S, request.timeout_ms / 1000)
     deadline = asyncio.get_running_loop().time() + patience_s
 
-    async def answer(topic: Any) -> Any:
-        found = await topic_or_refusal(topic, False, broker, ErrorCode.REQUEST_TIMED_OUT)
+    async def answer(topic: DeleteRecordsTopic) -> DeleteRecordsTopicResult:
+        found = await topic_or_refusal(topic.name, broker, ErrorCode.REQUEST_TIMED_OUT)
         partitions = await broker.work.each(
             topic.partitions, partial(_delete, found, deadline, broker)
         )
@@ -45,7 +58,9 @@ async def delete_records(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _delete(topic: Topic | Refused, deadline: float, broker: Broker, entry: Any) -> Any:
+async def _delete(
+    topic: Topic | Refused, deadline: float, broker: Broker, entry: DeleteRecordsPartition
+) -> DeleteRecordsPartitionResult:
     start, code = NOT_MOVED, ErrorCode.NONE
     try:
         partition = partition_in(topic, entry.partition_index, ANY_EPOCH)
@@ -66,14 +81,14 @@ async def _delete(topic: Topic | Refused, deadline: float, broker: Broker, entry
 
 
 async def _move(partition: Partition, offset: int, deadline: float, broker: Broker) -> int:
-    """Once begun it is finished, whether or not anyone still waits for the answer.
+    """Once begun, the move is finished, even if the client does not wait for the answer any more.
 
     Raises OutOfRange, TimeoutError.
     """
     work = broker.log.retainer.delete_before(partition, offset)
     moving = broker.log.background.start(work, OutOfRange)
     left_s = max(0.0, deadline - asyncio.get_running_loop().time())
-    # Not a shield under a timeout: an error that comes as the time is up would be lost in it.
+    # Not `shield` within a timeout: that would lose an error that comes just as the time is over.
     await asyncio.wait([moving], timeout=left_s)
     if not moving.done():
         raise TimeoutError

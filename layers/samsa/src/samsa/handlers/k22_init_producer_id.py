@@ -1,23 +1,29 @@
 """InitProducerId (key 22).
 
-Behaviour: an idempotent producer gets an id that nobody had before, at epoch 0. Ids are taken from
-the ledger in blocks. Transactional ids are not supported yet, and say so.
+Behaviour: an idempotent producer gets a new id that was never used before, at epoch 0. Ids are
+taken from the ledger in blocks. Transactional ids are not supported yet, and get an error.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.init_producer_id import RESPONSE
 
-from .broker import Broker, Context, handles
+if TYPE_CHECKING:
+    from samsa.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 BLOCK = 100
 
 
 @handles(ApiKey.INIT_PRODUCER_ID)
-async def init_producer_id(request: Any, context: Context, broker: Broker) -> Any:
+async def init_producer_id(
+    request: InitProducerIdRequest, context: Context, broker: Broker
+) -> InitProducerIdResponse:
     if request.transactional_id is not None:
         return RESPONSE(error_code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     try:

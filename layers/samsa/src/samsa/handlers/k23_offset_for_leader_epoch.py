@@ -1,13 +1,18 @@
 """OffsetForLeaderEpoch (key 23).
 
-Behaviour: there is one leader epoch, 0, and it reaches to the visible end. An epoch that has not
-been answers −1, as Kafka does.
+Behaviour: there is one leader epoch, 0, and its end offset is the visible end. For any other epoch
+the answer is −1, as in Kafka.
 """
 
-from functools import partial
-from typing import Any
+from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.ports import Topic, Unavailable, UnknownPartition
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.offset_for_leader_epoch import (
@@ -16,22 +21,32 @@ from samsa.wire.messages.offset_for_leader_epoch import (
     TOPIC_RESPONSE,
 )
 
-from .broker import LEADER_EPOCH, Broker, Context, handles
-from .configs import Refused
-from .resolve import partition_in, topic_or_refusal
+if TYPE_CHECKING:
+    from samsa.wire.messages.offset_for_leader_epoch import (
+        EpochEndOffset,
+        OffsetForLeaderEpochRequest,
+        OffsetForLeaderEpochResponse,
+        OffsetForLeaderPartition,
+        OffsetForLeaderTopic,
+        OffsetForLeaderTopicResult,
+    )
 
 
 @handles(ApiKey.OFFSET_FOR_LEADER_EPOCH)
-async def offset_for_leader_epoch(request: Any, context: Context, broker: Broker) -> Any:
-    async def answer(topic: Any) -> Any:
-        found = await topic_or_refusal(topic, False, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+async def offset_for_leader_epoch(
+    request: OffsetForLeaderEpochRequest, context: Context, broker: Broker
+) -> OffsetForLeaderEpochResponse:
+    async def answer(topic: OffsetForLeaderTopic) -> OffsetForLeaderTopicResult:
+        found = await topic_or_refusal(topic.topic, broker, ErrorCode.KAFKA_STORAGE_ERROR)
         partitions = await broker.work.each(topic.partitions, partial(_answer, found, broker))
         return TOPIC_RESPONSE(topic=topic.topic, partitions=partitions)
 
     return RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _answer(topic: Topic | Refused, broker: Broker, entry: Any) -> Any:
+async def _answer(
+    topic: Topic | Refused, broker: Broker, entry: OffsetForLeaderPartition
+) -> EpochEndOffset:
     try:
         partition = partition_in(topic, entry.partition, entry.current_leader_epoch)
         head = await broker.log.head(partition)

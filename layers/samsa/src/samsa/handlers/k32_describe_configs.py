@@ -1,40 +1,52 @@
 """DescribeConfigs (key 32).
 
-Behaviour: a topic has every config that Kafka knows, with its own value or Kafka's default; those
-that change nothing here say so in their documentation. Nodes and groups have Kafka's names,
-with what holds here or Kafka's defaults, and none of these can be changed. Other resources are
+Behaviour: a topic has every config of Kafka, with its own value or Kafka's default; the
+documentation of a config says if it has no effect here. Nodes and groups have Kafka's config names,
+with the values in use here or Kafka's defaults; none of these can be changed. Other resources are
 refused.
 
-Versions: 0 says only whether a value is the default. 1+ where it comes from, and its synonyms. 3+
-its type and documentation.
+Versions: 0 says only whether a value is the default. 1+ say where it comes from, and its synonyms.
+3+ its type and documentation.
 """
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from samsa.broker.broker import Broker, Context, Rules, handles
 from samsa.ports import Topic, Unavailable
+from samsa.topics.broker_configs import BrokerConfig, broker_configs
+from samsa.topics.configs import Refused, default_of
+from samsa.topics.group_configs import GroupConfig, group_configs
+from samsa.topics.resources import ResourceType, Source, check_resource, source_of
+from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_configs import CONFIG, RESPONSE, RESULT, SYNONYM
 
-from .broker import Broker, Context, Rules, handles
-from .broker_configs import BrokerConfig, broker_configs
-from .configs import Refused, default_of
-from .group_configs import GroupConfig, group_configs
-from .resources import ResourceType, Source, check_resource, source_of
-from .topic_configs import TOPIC_CONFIGS
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_configs import (
+        DescribeConfigsRequest,
+        DescribeConfigsResource,
+        DescribeConfigsResourceResult,
+        DescribeConfigsResponse,
+        DescribeConfigsResult,
+    )
 
 WITHOUT_EFFECT = "Kept, and without effect here."
 NOT_SERVED = "Without effect here."
-Shared: TypeAlias = dict[str, Any]
-"""Rows of what topics do not set themselves: the same for all of them."""
+Shared: TypeAlias = "dict[str, DescribeConfigsResourceResult]"
+"""Rows of configs that a topic does not set itself: the same for all topics."""
 
 
 @handles(ApiKey.DESCRIBE_CONFIGS)
-async def describe_configs(request: Any, context: Context, broker: Broker) -> Any:
+async def describe_configs(
+    request: DescribeConfigsRequest, context: Context, broker: Broker
+) -> DescribeConfigsResponse:
     results = []
     shared: Shared = {}
-    # Each once, as in Kafka.
+    # Each resource is answered once, as in Kafka.
     asked = {(row.resource_type, row.resource_name): row for row in request.resources}
     async for resource in broker.work.pace(asked.values()):
         try:
@@ -49,11 +61,11 @@ async def describe_configs(request: Any, context: Context, broker: Broker) -> An
 
 
 def _result(
-    resource: Any,
-    configs: list[Any],
+    resource: DescribeConfigsResource,
+    configs: list[DescribeConfigsResourceResult],
     code: ErrorCode = ErrorCode.NONE,
     message: str = "",
-) -> Any:
+) -> DescribeConfigsResult:
     return RESULT(
         error_code=code,
         error_message=message,
@@ -64,8 +76,8 @@ def _result(
 
 
 async def _configs(
-    resource: Any, context: Context, broker: Broker, shared: Shared
-) -> Iterable[Any]:
+    resource: DescribeConfigsResource, context: Context, broker: Broker, shared: Shared
+) -> Iterable[DescribeConfigsResourceResult]:
     name, kind = resource.resource_name, check_resource(resource, broker.nodes)
     if kind is ResourceType.GROUP:
         if not name:
@@ -83,14 +95,18 @@ async def _configs(
             else shared.get(key) or shared.setdefault(key, _of_topic(topic, key, broker.rules))
             for key in TOPIC_CONFIGS
         ]
-    # Of every broker at once there are only those that were changed, and none can be.
+    # An empty name means the configs that were changed for all brokers: there are never any.
     if not name:
         return []
     node = broker.nodes.find(int(name), context.address)
     return [_of_broker(config) for config in broker_configs(node, broker)]
 
 
-def _asked_for(configs: Iterable[Any], resource: Any, request: Any) -> list[Any]:
+def _asked_for(
+    configs: Iterable[DescribeConfigsResourceResult],
+    resource: DescribeConfigsResource,
+    request: DescribeConfigsRequest,
+) -> list[DescribeConfigsResourceResult]:
     wanted = set(resource.configuration_keys or ())
     found = [row for row in configs if not wanted or row.name in wanted]
     for row in found:
@@ -101,7 +117,7 @@ def _asked_for(configs: Iterable[Any], resource: Any, request: Any) -> list[Any]
     return found
 
 
-def _of_topic(topic: Topic, name: str, rules: Rules) -> Any:
+def _of_topic(topic: Topic, name: str, rules: Rules) -> DescribeConfigsResourceResult:
     config, source = TOPIC_CONFIGS[name], source_of(topic, name, rules)
     synonyms = []
     if name in topic.configs:
@@ -119,7 +135,7 @@ def _of_topic(topic: Topic, name: str, rules: Rules) -> Any:
     )
 
 
-def _of_broker(config: BrokerConfig) -> Any:
+def _of_broker(config: BrokerConfig) -> DescribeConfigsResourceResult:
     name, type_, value, source, default = config
     synonyms = []
     if source is Source.BROKER:
@@ -138,7 +154,7 @@ def _of_broker(config: BrokerConfig) -> Any:
     )
 
 
-def _of_group(config: GroupConfig) -> Any:
+def _of_group(config: GroupConfig) -> DescribeConfigsResourceResult:
     return CONFIG(
         name=config.name,
         value=config.value,

@@ -1,25 +1,35 @@
 """AlterConfigs (key 33).
 
-Behaviour: a topic's configs become exactly what the request lists; what it does not list goes back
-to its default. Every process honours them within a second. The broker's own cannot be changed.
-Deprecated in Kafka, and still what some clients send.
+Behaviour: a topic's configs become exactly what the request lists; all others go back to their
+defaults. Every process uses them within a second. The broker's own configs cannot be changed.
+Deprecated in Kafka, but some clients still send it.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.topics.altering import Amend, alter_all, refuse_nulls
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages.alter_configs import RESOURCE_RESPONSE, RESPONSE
 
-from .altering import Amend, alter_all, refuse_nulls
-from .broker import Broker, Context, handles
+if TYPE_CHECKING:
+    from samsa.wire.messages.alter_configs import (
+        AlterConfigsRequest,
+        AlterConfigsResource,
+        AlterConfigsResponse,
+    )
 
 
 @handles(ApiKey.ALTER_CONFIGS)
-async def alter_configs(request: Any, context: Context, broker: Broker) -> Any:
+async def alter_configs(
+    request: AlterConfigsRequest, context: Context, broker: Broker
+) -> AlterConfigsResponse:
     return RESPONSE(responses=await alter_all(request, _as_listed, RESOURCE_RESPONSE, broker))
 
 
-def _as_listed(resource: Any) -> Amend:
+def _as_listed(resource: AlterConfigsResource) -> Amend:
     refuse_nulls(resource.configs)
-    listed = {config.name: config.value for config in resource.configs}
+    listed = {config.name: config.value for config in resource.configs if config.value is not None}
     return lambda _: listed

@@ -1,25 +1,35 @@
 """AlterReplicaLogDirs (key 34).
 
-Behaviour: all that is stored counts as one directory, so a partition that is moved there stays
-where it is, and every other directory is not found. If a partition is named twice, the last counts.
+Behaviour: all stored data counts as one directory. A move to it changes nothing, and any other
+directory is not found. If a partition is named twice, the last counts.
 """
 
-from collections import defaultdict
-from typing import Any
+from __future__ import annotations
 
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Topic, Unavailable
+from samsa.topics.broker_configs import LOG_DIR
+from samsa.topics.catalog import partition_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.alter_replica_log_dirs import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import Broker, Context, handles
-from .broker_configs import LOG_DIR
-from .catalog import partition_of
+if TYPE_CHECKING:
+    from samsa.wire.messages.alter_replica_log_dirs import (
+        AlterReplicaLogDirsRequest,
+        AlterReplicaLogDirsResponse,
+        AlterReplicaLogDirTopicResult,
+    )
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS)
-async def alter_replica_log_dirs(request: Any, context: Context, broker: Broker) -> Any:
-    async def answer(asked: tuple[str, dict[int, str]]) -> Any:
+async def alter_replica_log_dirs(
+    request: AlterReplicaLogDirsRequest, context: Context, broker: Broker
+) -> AlterReplicaLogDirsResponse:
+    async def answer(asked: tuple[str, dict[int, str]]) -> AlterReplicaLogDirTopicResult:
         name, paths = asked
         topic = await _topic(name, broker)
         partitions = [
@@ -32,7 +42,9 @@ async def alter_replica_log_dirs(request: Any, context: Context, broker: Broker)
     return RESPONSE(results=await broker.work.each(asked.items(), answer))
 
 
-async def _asked_for(request: Any, broker: Broker) -> dict[str, dict[int, str]]:
+async def _asked_for(
+    request: AlterReplicaLogDirsRequest, broker: Broker
+) -> dict[str, dict[int, str]]:
     """The directory of each partition, by topic."""
     asked: defaultdict[str, dict[int, str]] = defaultdict(dict)
     async for directory in broker.work.pace(request.dirs):

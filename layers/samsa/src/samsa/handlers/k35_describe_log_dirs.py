@@ -1,15 +1,19 @@
 """DescribeLogDirs (key 35).
 
-Behaviour: all that is stored counts as one directory. A partition's size is the bytes of its
-batches, as far as the log still holds a part of them. Null means all topics. Partitions that do not
-exist are left out, as in Kafka, and so are those that another node is named as leader of: tools add
-up what all nodes say. How much room there is, nobody knows: −1.
+Behaviour: all stored data counts as one directory. A partition's size is the bytes of its extents;
+an extent counts whole as long as the log holds a part of it. Null means all topics. Partitions that
+do not exist are left out, as in Kafka. So are partitions with another leader, because tools add up
+the answers of all nodes. Total and free space are not known: −1.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
+from samsa.topics.broker_configs import LOG_DIR
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_log_dirs import (
@@ -19,12 +23,18 @@ from samsa.wire.messages.describe_log_dirs import (
     TOPIC_RESPONSE,
 )
 
-from .broker import Broker, Context, handles
-from .broker_configs import LOG_DIR
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_log_dirs import (
+        DescribeLogDirsRequest,
+        DescribeLogDirsResponse,
+        DescribeLogDirsTopic,
+    )
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
-async def describe_log_dirs(request: Any, context: Context, broker: Broker) -> Any:
+async def describe_log_dirs(
+    request: DescribeLogDirsRequest, context: Context, broker: Broker
+) -> DescribeLogDirsResponse:
     try:
         asked = broker.work.pace(await _asked_for(request, broker))
         topics = [await _sizes(*each, context, broker) async for each in asked]
@@ -33,7 +43,9 @@ async def describe_log_dirs(request: Any, context: Context, broker: Broker) -> A
     return RESPONSE(results=[RESULT(log_dir=LOG_DIR, topics=[t for t in topics if t.partitions])])
 
 
-async def _asked_for(request: Any, broker: Broker) -> Iterable[tuple[Topic, Iterable[int]]]:
+async def _asked_for(
+    request: DescribeLogDirsRequest, broker: Broker
+) -> Iterable[tuple[Topic, Iterable[int]]]:
     if request.topics is None:
         return [(topic, range(topic.partitions)) for topic in await broker.catalog.all()]
     rows = broker.work.pace(request.topics)
@@ -41,7 +53,9 @@ async def _asked_for(request: Any, broker: Broker) -> Iterable[tuple[Topic, Iter
     return [(topic, numbers) for topic, numbers in found if topic is not None]
 
 
-async def _sizes(topic: Topic, numbers: Iterable[int], context: Context, broker: Broker) -> Any:
+async def _sizes(
+    topic: Topic, numbers: Iterable[int], context: Context, broker: Broker
+) -> DescribeLogDirsTopic:
     partitions = []
     async for number in broker.work.pace(numbers):
         if not (context.asks_all or broker.nodes.leads(topic.id, number)):

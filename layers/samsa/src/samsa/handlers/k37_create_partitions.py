@@ -1,29 +1,41 @@
 """CreatePartitions (key 37).
 
-Behaviour: a topic gets more partitions, never fewer; they are there, and usable, when the answer
-comes. Other processes see them once they look at the topic again, which is within a second. An
-assignment may name any nodes that there are, and changes nothing.
+Behaviour: a topic gets more partitions, never fewer; they exist, and can be used, when the answer
+comes. Other processes see them when they next look up the topic, which is within a second. An
+assignment may only name existing nodes, and changes nothing.
 """
 
-from dataclasses import replace
-from typing import Any
+from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.broker.nodes import Nodes
 from samsa.ports import Topic
+from samsa.topics.assignments import check_assignment
+from samsa.topics.catalog import check_count
+from samsa.topics.configs import Refused
+from samsa.topics.per_topic import each_topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.create_partitions import RESPONSE, TOPIC_RESPONSE
 
-from .assignments import check_assignment
-from .broker import Broker, Context, handles
-from .catalog import check_count
-from .configs import Refused
-from .nodes import Nodes
-from .per_topic import each_topic
+if TYPE_CHECKING:
+    from samsa.wire.messages.create_partitions import (
+        CreatePartitionsAssignment,
+        CreatePartitionsRequest,
+        CreatePartitionsResponse,
+        CreatePartitionsTopic,
+        CreatePartitionsTopicResult,
+    )
 
 
 @handles(ApiKey.CREATE_PARTITIONS)
-async def create_partitions(request: Any, context: Context, broker: Broker) -> Any:
-    async def widen(asked: Any) -> Any:
+async def create_partitions(
+    request: CreatePartitionsRequest, context: Context, broker: Broker
+) -> CreatePartitionsResponse:
+    async def widen(asked: CreatePartitionsTopic) -> CreatePartitionsTopicResult:
         dry_run = request.validate_only
         await broker.catalog.change(
             asked.name, lambda topic: _wider(topic, asked, broker.nodes), dry_run
@@ -33,7 +45,7 @@ async def create_partitions(request: Any, context: Context, broker: Broker) -> A
     return RESPONSE(results=await each_topic(request.topics, TOPIC_RESPONSE, widen, broker))
 
 
-def _wider(topic: Topic, asked: Any, nodes: Nodes) -> Topic:
+def _wider(topic: Topic, asked: CreatePartitionsTopic, nodes: Nodes) -> Topic:
     if asked.count == topic.partitions:
         raise Refused(
             ErrorCode.INVALID_PARTITIONS, f"Topic already has {topic.partitions} partition(s)."
@@ -50,7 +62,9 @@ def _wider(topic: Topic, asked: Any, nodes: Nodes) -> Topic:
     return replace(topic, partitions=asked.count)
 
 
-def _check_assignments(assignments: list[Any], added: int, nodes: Nodes) -> None:
+def _check_assignments(
+    assignments: list[CreatePartitionsAssignment], added: int, nodes: Nodes
+) -> None:
     if len(assignments) != added:
         raise Refused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,

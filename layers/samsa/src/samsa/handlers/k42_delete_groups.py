@@ -1,25 +1,31 @@
 """DeleteGroups (key 42).
 
-Behaviour: a group without members is deleted with its offsets, at once; each is answered on its
-own.
+Behaviour: a group without members is deleted at once, with its offsets. Each group has its own
+result.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.groups import may_delete
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.delete_groups import GROUP, RESPONSE
 
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of
+if TYPE_CHECKING:
+    from samsa.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 
 TRIES = 5
 
 
 @handles(ApiKey.DELETE_GROUPS)
-async def delete_groups(request: Any, context: Context, broker: Broker) -> Any:
+async def delete_groups(
+    request: DeleteGroupsRequest, context: Context, broker: Broker
+) -> DeleteGroupsResponse:
     return RESPONSE(
         results=[
             GROUP(group_id=group_id, error_code=await _delete(group_id, broker))
@@ -41,4 +47,4 @@ async def _delete(group_id: str, broker: Broker) -> ErrorCode:
                 return ErrorCode.NONE
     except Unavailable:
         return UNAVAILABLE
-    return ErrorCode.NON_EMPTY_GROUP  # somebody uses it all the time
+    return ErrorCode.NON_EMPTY_GROUP  # it changed before every try: the group is in use

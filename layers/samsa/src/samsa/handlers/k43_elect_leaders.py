@@ -1,28 +1,40 @@
 """ElectLeaders (key 43).
 
-Behaviour: leaders are chosen by hashing (`nodes.py`), so no election is ever needed, which is what
-each partition that is asked for is told. Null means all topics, of which only those partitions are
-told that an election was needed for: none.
+Behaviour: leaders are chosen by hashing (`nodes.py`), so an election is never needed: that is the
+answer for each partition of the request. Null means all topics; then the answer lists only
+partitions that needed an election: none.
 
-Versions: 1+ know two kinds of election, and an error for the whole request.
+Versions: 1+ have two kinds of election, and an error for the whole request.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Topic, Unavailable
+from samsa.topics.catalog import partition_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.elect_leaders import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import Broker, Context, handles
-from .catalog import partition_of
+if TYPE_CHECKING:
+    from samsa.wire.messages.elect_leaders import (
+        ElectLeadersRequest,
+        ElectLeadersResponse,
+        PartitionResult,
+        ReplicaElectionResult,
+        TopicPartitions,
+    )
 
 KINDS = (0, 1)
-"""The preferred leader, or any that is left."""
+"""Elect the preferred leader (0), or any live replica (1, unclean)."""
 
 
 @handles(ApiKey.ELECT_LEADERS)
-async def elect_leaders(request: Any, context: Context, broker: Broker) -> Any:
+async def elect_leaders(
+    request: ElectLeadersRequest, context: Context, broker: Broker
+) -> ElectLeadersResponse:
     if request.election_type not in KINDS:
         code, message = ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}"
         return RESPONSE(
@@ -37,8 +49,10 @@ async def elect_leaders(request: Any, context: Context, broker: Broker) -> Any:
         )
 
 
-async def _all(request: Any, code: ErrorCode, message: str, broker: Broker) -> list[Any]:
-    """The same for every partition that is asked for."""
+async def _all(
+    request: ElectLeadersRequest, code: ErrorCode, message: str, broker: Broker
+) -> list[ReplicaElectionResult]:
+    """The same result for every partition of the request."""
     pace = broker.work.pace
     return [
         TOPIC_RESPONSE(
@@ -49,15 +63,15 @@ async def _all(request: Any, code: ErrorCode, message: str, broker: Broker) -> l
     ]
 
 
-def _result(number: int, code: ErrorCode, message: str) -> Any:
+def _result(number: int, code: ErrorCode, message: str) -> PartitionResult:
     return PARTITION_RESPONSE(partition_id=number, error_code=code, error_message=message)
 
 
-async def _results(request: Any, broker: Broker) -> list[Any]:
+async def _results(request: ElectLeadersRequest, broker: Broker) -> list[ReplicaElectionResult]:
     if request.topic_partitions is None:
         return [TOPIC_RESPONSE(topic=topic.name) for topic in await broker.catalog.all()]
 
-    async def elect(asked: Any) -> Any:
+    async def elect(asked: TopicPartitions) -> ReplicaElectionResult:
         topic = await broker.catalog.named(asked.topic)
         results = [_elect(asked.topic, n, topic) async for n in broker.work.pace(asked.partitions)]
         return TOPIC_RESPONSE(topic=asked.topic, partition_result=results)
@@ -65,7 +79,7 @@ async def _results(request: Any, broker: Broker) -> list[Any]:
     return await broker.work.each(request.topic_partitions, elect)
 
 
-def _elect(name: str, number: int, topic: Topic | None) -> Any:
+def _elect(name: str, number: int, topic: Topic | None) -> PartitionResult:
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if topic is None:
         return _result(number, unknown, f"No such topic as {name}")

@@ -1,22 +1,32 @@
 """IncrementalAlterConfigs (key 44).
 
-Behaviour: sets and deletes single configs of a topic, appends to and subtracts from lists, all of a
-resource's or none. Every process honours them within a second. The broker's own cannot be changed.
+Behaviour: sets and deletes single configs of a topic, appends to lists and subtracts from lists.
+Either all changes of a resource are made or none. Every process uses them within a second. The
+broker's own configs cannot be changed.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
+from samsa.broker.broker import Broker, Context, handles
+from samsa.topics.altering import Amend, alter_all, refuse_nulls
+from samsa.topics.config_kinds import ConfigType, parts
+from samsa.topics.configs import Refused
+from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.incremental_alter_configs import RESOURCE_RESPONSE, RESPONSE
 
-from .altering import Amend, alter_all, refuse_nulls
-from .broker import Broker, Context, handles
-from .config_kinds import ConfigType, parts
-from .configs import Refused
-from .topic_configs import TOPIC_CONFIGS
+if TYPE_CHECKING:
+    from samsa.wire.messages.incremental_alter_configs import (
+        AlterableConfig,
+        AlterConfigsResource,
+        IncrementalAlterConfigsRequest,
+        IncrementalAlterConfigsResponse,
+    )
 
 
 class Operation(IntEnum):
@@ -30,11 +40,13 @@ OPERATIONS = frozenset(Operation)
 
 
 @handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
-async def incremental_alter_configs(request: Any, context: Context, broker: Broker) -> Any:
+async def incremental_alter_configs(
+    request: IncrementalAlterConfigsRequest, context: Context, broker: Broker
+) -> IncrementalAlterConfigsResponse:
     return RESPONSE(responses=await alter_all(request, _one_by_one, RESOURCE_RESPONSE, broker))
 
 
-def _one_by_one(resource: Any) -> Amend:
+def _one_by_one(resource: AlterConfigsResource) -> Amend:
     for change in resource.configs:
         if change.config_operation not in OPERATIONS:
             raise Refused(
@@ -51,24 +63,27 @@ def _one_by_one(resource: Any) -> Amend:
     return amend
 
 
-def _apply(configs: dict[str, str], change: Any) -> None:
+def _apply(configs: dict[str, str], change: AlterableConfig) -> None:
     operation = Operation(change.config_operation)
-    if operation is Operation.SET:
-        configs[change.name] = change.value
-    elif operation is Operation.DELETE:
+    if operation is Operation.DELETE:
         configs.pop(change.name, None)
+        return
+    value = change.value
+    assert value is not None, "nulls were let through"
+    if operation is Operation.SET:
+        configs[change.name] = value
     else:
-        configs[change.name] = _changed_list(configs, change, operation)
+        configs[change.name] = _changed_list(configs, change.name, value, operation)
 
 
-def _changed_list(configs: dict[str, str], change: Any, operation: Operation) -> str:
-    config = TOPIC_CONFIGS.get(change.name)
+def _changed_list(configs: dict[str, str], name: str, value: str, operation: Operation) -> str:
+    config = TOPIC_CONFIGS.get(name)
     if config is None or config.kind.type is not ConfigType.LIST:
         raise Refused(
             ErrorCode.INVALID_CONFIG,
-            f"Can't {operation.name} to key {change.name} because its type is not LIST.",
+            f"Can't {operation.name} to key {name} because its type is not LIST.",
         )
-    held, given = parts(configs.get(change.name, config.default)), parts(change.value)
+    held, given = parts(configs.get(name, config.default)), parts(value)
     if operation is Operation.APPEND:
         known = set(held)
         return ",".join([*held, *(part for part in given if part not in known)])

@@ -1,15 +1,21 @@
 """AlterPartitionReassignments (key 45).
 
-Behaviour: every partition is on every node, so that there is nothing to move: nodes that there are
-are granted, and nothing changes. Null replicas stand for giving up a reassignment, of which there
-never is one.
+Behaviour: every node serves every partition, so there is nothing to move: existing nodes are
+accepted, and nothing changes. Null replicas mean to cancel a reassignment; there never is one.
 
-Versions: 1 can forbid that the number of replicas changes, which it cannot.
+Versions: 1 can forbid a change of the number of replicas, which never happens.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.broker.nodes import Nodes
 from samsa.ports import Topic, Unavailable
+from samsa.topics.assignments import check_assignment
+from samsa.topics.catalog import partition_of
+from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.alter_partition_reassignments import (
@@ -18,16 +24,22 @@ from samsa.wire.messages.alter_partition_reassignments import (
     TOPIC_RESPONSE,
 )
 
-from .assignments import check_assignment
-from .broker import Broker, Context, handles
-from .catalog import partition_of
-from .configs import Refused
-from .nodes import Nodes
+if TYPE_CHECKING:
+    from samsa.wire.messages.alter_partition_reassignments import (
+        AlterPartitionReassignmentsRequest,
+        AlterPartitionReassignmentsResponse,
+        ReassignablePartition,
+        ReassignablePartitionResponse,
+        ReassignableTopic,
+        ReassignableTopicResponse,
+    )
 
 
 @handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
-async def alter_partition_reassignments(request: Any, context: Context, broker: Broker) -> Any:
-    async def answer(asked: Any) -> Any:
+async def alter_partition_reassignments(
+    request: AlterPartitionReassignmentsRequest, context: Context, broker: Broker
+) -> AlterPartitionReassignmentsResponse:
+    async def answer(asked: ReassignableTopic) -> ReassignableTopicResponse:
         topic = await _topic(asked.name, broker)
         partitions = [
             _answer(asked.name, topic, entry, broker.nodes)
@@ -49,7 +61,9 @@ async def _topic(name: str, broker: Broker) -> Topic | Refused | None:
         return Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
 
 
-def _answer(name: str, topic: Topic | Refused | None, entry: Any, nodes: Nodes) -> Any:
+def _answer(
+    name: str, topic: Topic | Refused | None, entry: ReassignablePartition, nodes: Nodes
+) -> ReassignablePartitionResponse:
     code, message = ErrorCode.NONE, None
     try:
         _check(name, topic, entry.partition_index)

@@ -1,13 +1,22 @@
-"""ListPartitionReassignments (key 46): nothing has to be moved, so none is ever under way."""
+"""ListPartitionReassignments (key 46): always empty, as partitions are never moved."""
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages.list_partition_reassignments import RESPONSE
 
-from .broker import Broker, Context, handles
+if TYPE_CHECKING:
+    from samsa.wire.messages.list_partition_reassignments import (
+        ListPartitionReassignmentsRequest,
+        ListPartitionReassignmentsResponse,
+    )
 
 
 @handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
-async def list_partition_reassignments(request: Any, context: Context, broker: Broker) -> Any:
+async def list_partition_reassignments(
+    request: ListPartitionReassignmentsRequest, context: Context, broker: Broker
+) -> ListPartitionReassignmentsResponse:
     return RESPONSE(error_message=None)

@@ -1,29 +1,40 @@
 """OffsetDelete (key 47).
 
-Behaviour: offsets of topics to which no member of the group subscribes. Deleting what was never
-committed is no error.
+Behaviour: deletes offsets of topics to which no member of the group subscribes. Deleting an offset
+that was never committed is no error.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.groups import Group, may_delete
 from samsa.ports import Unavailable
+from samsa.topics.catalog import partition_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.offset_delete import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
-from .broker import Broker, Context, handles
-from .catalog import partition_of
-from .group_errors import UNAVAILABLE, code_of
+if TYPE_CHECKING:
+    from samsa.wire.messages.offset_delete import (
+        OffsetDeleteRequest,
+        OffsetDeleteRequestTopic,
+        OffsetDeleteResponse,
+        OffsetDeleteResponseTopic,
+    )
 
 AT_ONCE = 1_000
 """Offsets that are deleted by one write."""
 FINAL = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NON_EMPTY_GROUP)
-"""Refusals of the whole request."""
+"""Errors that refuse the whole request."""
 
 
 @handles(ApiKey.OFFSET_DELETE)
-async def offset_delete(request: Any, context: Context, broker: Broker) -> Any:
+async def offset_delete(
+    request: OffsetDeleteRequest, context: Context, broker: Broker
+) -> OffsetDeleteResponse:
     groups, now = broker.coordinator.groups, broker.stores.clock.now_ms()
     try:
         group, _ = await broker.coordinator.look(request.group_id)
@@ -39,7 +50,7 @@ async def offset_delete(request: Any, context: Context, broker: Broker) -> Any:
         granted = _granted(topics)
         for start in range(0, len(granted), AT_ONCE):
             some = granted[start : start + AT_ONCE]
-            await broker.stores.insist(groups.delete_offsets, request.group_id, some)
+            await broker.stores.retry(groups.delete_offsets, request.group_id, some)
             if len(granted) > AT_ONCE:
                 await broker.work.give_way()
     except Unavailable:
@@ -47,7 +58,9 @@ async def offset_delete(request: Any, context: Context, broker: Broker) -> Any:
     return RESPONSE(topics=topics)
 
 
-async def _topic(asked: Any, group: Group | None, known: bool, now: int, broker: Broker) -> Any:
+async def _topic(
+    asked: OffsetDeleteRequestTopic, group: Group | None, known: bool, now: int, broker: Broker
+) -> OffsetDeleteResponseTopic:
     topic = await broker.catalog.named(asked.name)
     refused = may_delete(group, asked.name, now) if group is not None or not known else None
     rows = []
@@ -59,7 +72,7 @@ async def _topic(asked: Any, group: Group | None, known: bool, now: int, broker:
     return TOPIC_RESPONSE(name=asked.name, partitions=rows)
 
 
-def _granted(topics: list[Any]) -> list[tuple[str, int]]:
+def _granted(topics: list[OffsetDeleteResponseTopic]) -> list[tuple[str, int]]:
     return [
         (topic.name, partition.partition_index)
         for topic in topics

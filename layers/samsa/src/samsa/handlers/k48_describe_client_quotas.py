@@ -1,18 +1,26 @@
 """DescribeClientQuotas (key 48).
 
 Behaviour: there are no quotas, so nothing matches. A filter is checked as in Kafka, up to its first
-fault.
+error.
 """
 
-from enum import IntEnum
-from typing import Any
+from __future__ import annotations
 
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_client_quotas import RESPONSE
 
-from .broker import Broker, Context, handles
-from .configs import Refused
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_client_quotas import (
+        ComponentData,
+        DescribeClientQuotasRequest,
+        DescribeClientQuotasResponse,
+    )
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -24,7 +32,9 @@ class Match(IntEnum):
 
 
 @handles(ApiKey.DESCRIBE_CLIENT_QUOTAS)
-async def describe_client_quotas(request: Any, context: Context, broker: Broker) -> Any:
+async def describe_client_quotas(
+    request: DescribeClientQuotasRequest, context: Context, broker: Broker
+) -> DescribeClientQuotasResponse:
     try:
         _check(request.components)
     except Refused as refused:
@@ -32,7 +42,7 @@ async def describe_client_quotas(request: Any, context: Context, broker: Broker)
     return RESPONSE(error_message="", entries=[])
 
 
-def _check(components: list[Any]) -> None:
+def _check(components: list[ComponentData]) -> None:
     types: set[str] = set()
     for component in components:
         _check_type(component.entity_type, types)
@@ -56,7 +66,7 @@ def _check_type(entity_type: str, before: set[str]) -> None:
         raise Refused(ErrorCode.UNSUPPORTED_VERSION, f"Unsupported entity type {entity_type}")
 
 
-def _check_match(component: Any) -> None:
+def _check_match(component: ComponentData) -> None:
     kind, match = component.match_type, component.match
     if kind not in set(Match):
         problem = f"Unknown match type {kind}"

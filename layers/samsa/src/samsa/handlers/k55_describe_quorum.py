@@ -1,15 +1,17 @@
 """DescribeQuorum (key 55).
 
-Behaviour: what Kafka keeps in its log of metadata is in the ledger, whose own business it is how
-many copies there are. So the quorum has one voter, the node that is named as the controller, whose
-log is empty and never lags. Only partition 0 of that log can be asked for, and only alone, as in
-Kafka.
+Behaviour: the ledger holds what Kafka keeps in its metadata log, and replicates it by itself. So
+the quorum has one voter, the node that is named as the controller; its log is empty and never lags.
+As in Kafka, a request may only name partition 0 of that log, and nothing else.
 
-Versions: 1+ tell when a voter was last heard of. 2 where it is reached.
+Versions: 1+ say when a voter was last heard. 2 has its address.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_quorum import (
@@ -21,13 +23,21 @@ from samsa.wire.messages.describe_quorum import (
     TOPIC_RESPONSE,
 )
 
-from .broker import LEADER_EPOCH, Broker, Context, handles
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_quorum import (
+        DescribeQuorumRequest,
+        DescribeQuorumResponse,
+        TopicData,
+        TopicDataResponse,
+    )
 
 METADATA_LOG = ("__cluster_metadata", 0)
 
 
 @handles(ApiKey.DESCRIBE_QUORUM)
-async def describe_quorum(request: Any, context: Context, broker: Broker) -> Any:
+async def describe_quorum(
+    request: DescribeQuorumRequest, context: Context, broker: Broker
+) -> DescribeQuorumResponse:
     if not _is_for_the_metadata_log(request):
         topics = broker.work.pace(request.topics)
         return RESPONSE(topics=[await _unknown(topic, broker) async for topic in topics])
@@ -48,7 +58,7 @@ async def describe_quorum(request: Any, context: Context, broker: Broker) -> Any
     )
 
 
-def _is_for_the_metadata_log(request: Any) -> bool:
+def _is_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
     name, number = METADATA_LOG
     if len(request.topics) != 1 or request.topics[0].topic_name != name:
         return False
@@ -56,7 +66,7 @@ def _is_for_the_metadata_log(request: Any) -> bool:
     return len(partitions) == 1 and partitions[0].partition_index == number
 
 
-async def _unknown(topic: Any, broker: Broker) -> Any:
+async def _unknown(topic: TopicData, broker: Broker) -> TopicDataResponse:
     partitions = [
         PARTITION_RESPONSE(
             partition_index=one.partition_index,

@@ -1,20 +1,26 @@
 """DescribeCluster (key 60): the processes of the cluster, as Metadata names them. The controller is
-the one with the lowest id: there is nothing to control, and any of them does what it is asked."""
+the one with the lowest id. It has no special role: any process serves any request."""
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.broker.operations import NOT_ASKED, ON_THE_CLUSTER
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_cluster import BROKER, RESPONSE
 
-from .broker import Broker, Context, handles
-from .operations import NOT_ASKED, ON_THE_CLUSTER
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 
 BROKERS = 1
 
 
 @handles(ApiKey.DESCRIBE_CLUSTER)
-async def describe_cluster(request: Any, context: Context, broker: Broker) -> Any:
+async def describe_cluster(
+    request: DescribeClusterRequest, context: Context, broker: Broker
+) -> DescribeClusterResponse:
     if request.endpoint_type != BROKERS:
         return RESPONSE(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,

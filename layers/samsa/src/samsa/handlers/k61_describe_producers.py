@@ -1,16 +1,21 @@
 """DescribeProducers (key 61).
 
-Behaviour: the idempotent producers that a partition remembers, each with its last batch: its
-sequence, and its time as the log has it (−1 once that batch has been deleted). There are no
-transactions, and so no coordinator epochs.
+Behaviour: lists the idempotent producers that a partition remembers, each with the sequence of its
+last batch, and with that batch's timestamp in the log (−1 once the batch has been deleted). There
+are no transactions, and so no coordinator epochs.
 """
 
-from functools import partial
-from typing import Any
+from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.log.producers import ProducerState
 from samsa.log.read import OutOfRange
 from samsa.ports import Bound, Missing, Partition, Topic, Unavailable, UnknownPartition
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_producers import (
@@ -20,18 +25,26 @@ from samsa.wire.messages.describe_producers import (
     TOPIC_RESPONSE,
 )
 
-from .broker import Broker, Context, handles
-from .configs import Refused
-from .resolve import partition_in, topic_or_refusal
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_producers import (
+        DescribeProducersRequest,
+        DescribeProducersResponse,
+        PartitionResponse,
+        TopicRequest,
+        TopicResponse,
+    )
+    from samsa.wire.messages.describe_producers import ProducerState as ProducerRow
 
 ANY_EPOCH = -1
 NOT_KNOWN = -1
 
 
 @handles(ApiKey.DESCRIBE_PRODUCERS)
-async def describe_producers(request: Any, context: Context, broker: Broker) -> Any:
-    async def answer(topic: Any) -> Any:
-        found = await topic_or_refusal(topic, False, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+async def describe_producers(
+    request: DescribeProducersRequest, context: Context, broker: Broker
+) -> DescribeProducersResponse:
+    async def answer(topic: TopicRequest) -> TopicResponse:
+        found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR)
         numbers = dict.fromkeys(topic.partition_indexes)
         partitions = await broker.work.each(numbers, partial(_answer, found, broker))
         return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
@@ -39,7 +52,7 @@ async def describe_producers(request: Any, context: Context, broker: Broker) -> 
     return RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> Any:
+async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> PartitionResponse:
     try:
         partition = partition_in(topic, number, ANY_EPOCH)
         found = await broker.stores.ledger.producers(partition, broker.stores.clock.now_ms())
@@ -55,16 +68,20 @@ async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> Any:
     return PARTITION_RESPONSE(partition_index=number, error_code=code, error_message=message)
 
 
-async def _describe_all(partition: Partition, found: dict[int, Bound], broker: Broker) -> list[Any]:
-    """A few side by side: each needs a look at its last batch."""
+async def _describe_all(
+    partition: Partition, found: dict[int, Bound], broker: Broker
+) -> list[ProducerRow]:
+    """A few concurrently: each needs a read of its last batch."""
 
-    async def describe(one: tuple[int, Bound]) -> Any:
+    async def describe(one: tuple[int, Bound]) -> ProducerRow:
         return await _describe(partition, *one, broker)
 
     return await broker.work.some_at_once(list(found.items()), describe)
 
 
-async def _describe(partition: Partition, producer_id: int, bound: Bound, broker: Broker) -> Any:
+async def _describe(
+    partition: Partition, producer_id: int, bound: Bound, broker: Broker
+) -> ProducerRow:
     state = ProducerState.of(bound)
     last = state.entries[-1]
     try:

@@ -1,19 +1,26 @@
 """ListTransactions (key 66).
 
-Behaviour: there are no transactions: an empty list, with the names of states that Kafka does not
-know.
+Behaviour: there are no transactions. The answer is an empty list, and the state filters that are
+not states of Kafka.
 
-Versions: 1+ ask for a duration. 2+ for a pattern, which must be RE2's.
+Versions: 1+ filter by duration. 2+ by a pattern, which must be valid in RE2.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.groups.patterns import BadPattern, compile_pattern
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.list_transactions import RESPONSE
 
-from .broker import Broker, Context, handles
+if TYPE_CHECKING:
+    from samsa.wire.messages.list_transactions import (
+        ListTransactionsRequest,
+        ListTransactionsResponse,
+    )
 
 STATES = {
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead",
@@ -22,7 +29,9 @@ STATES = {
 
 
 @handles(ApiKey.LIST_TRANSACTIONS)
-async def list_transactions(request: Any, context: Context, broker: Broker) -> Any:
+async def list_transactions(
+    request: ListTransactionsRequest, context: Context, broker: Broker
+) -> ListTransactionsResponse:
     pattern = request.transactional_id_pattern
     if pattern:
         try:

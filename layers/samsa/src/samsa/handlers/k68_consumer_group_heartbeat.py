@@ -1,31 +1,42 @@
 """ConsumerGroupHeartbeat (key 68): the consumer protocol (KIP-848).
 
-Behaviour: a member says what it subscribes to and what it has, and is led towards what the
-coordinator assigns to it. Nothing is ever parked. At most one read and one write; topics are looked
+Behaviour: a member reports its subscription and the partitions it owns. The answers move it towards
+its target assignment. No request is ever parked. At most one read and one write; topics are looked
 up once a second.
 
-Versions: 0 has its member id made here. 1 makes it itself, and may subscribe by regular expression.
+Versions: in 0 the member id is made here. In 1 the client makes it, and may subscribe by regular
+expression.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from uuid import UUID
 
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.assigned import by_topic
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import ConsumerBeaten, ConsumerHeartbeat
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.consumer_group_heartbeat import ASSIGNMENT, RESPONSE, TOPIC_PARTITIONS
 
-from .assigned import by_topic
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE, code_of, is_group_id
+if TYPE_CHECKING:
+    from samsa.wire.messages.consumer_group_heartbeat import (
+        ConsumerGroupHeartbeatRequest,
+        ConsumerGroupHeartbeatResponse,
+        TopicPartitions,
+    )
 
 FIRST_WITH_OWN_ID = 1
 JOINING = 0
 
 
 @handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
-async def consumer_group_heartbeat(request: Any, context: Context, broker: Broker) -> Any:
+async def consumer_group_heartbeat(
+    request: ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
+) -> ConsumerGroupHeartbeatResponse:
     if not request.group_id:
         return RESPONSE(
             error_code=ErrorCode.INVALID_REQUEST, error_message="GroupId can't be empty."
@@ -47,7 +58,9 @@ async def consumer_group_heartbeat(request: Any, context: Context, broker: Broke
     return await _response(beaten, broker)
 
 
-def _beat(request: Any, context: Context, broker: Broker) -> ConsumerHeartbeat:
+def _beat(
+    request: ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
+) -> ConsumerHeartbeat:
     own_id = context.version >= FIRST_WITH_OWN_ID
     names, owned = request.subscribed_topic_names, request.topic_partitions
     return ConsumerHeartbeat(
@@ -66,11 +79,11 @@ def _beat(request: Any, context: Context, broker: Broker) -> ConsumerHeartbeat:
     )
 
 
-def _partitions(rows: list[Any]) -> frozenset[tuple[UUID, int]]:
+def _partitions(rows: list[TopicPartitions]) -> frozenset[tuple[UUID, int]]:
     return frozenset((row.topic_id, number) for row in rows for number in row.partitions)
 
 
-async def _response(beaten: ConsumerBeaten, broker: Broker) -> Any:
+async def _response(beaten: ConsumerBeaten, broker: Broker) -> ConsumerGroupHeartbeatResponse:
     assignment = None
     if beaten.assignment is not None:
         assignment = ASSIGNMENT(

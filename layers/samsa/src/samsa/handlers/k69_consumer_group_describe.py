@@ -1,8 +1,13 @@
 """ConsumerGroupDescribe (key 69): groups of the consumer protocol. Others are not found."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from uuid import UUID
 
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.assigned import by_topic
+from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import ConsumerDescribed, DescribedConsumer, consumer_described
 from samsa.ports import Unavailable
 from samsa.wire.apis import ApiKey
@@ -15,20 +20,27 @@ from samsa.wire.messages.consumer_group_describe import (
     TOPIC_PARTITIONS,
 )
 
-from .assigned import by_topic
-from .broker import Broker, Context, handles
-from .group_errors import UNAVAILABLE
+if TYPE_CHECKING:
+    from samsa.wire.messages.consumer_group_describe import (
+        Assignment,
+        ConsumerGroupDescribeRequest,
+        ConsumerGroupDescribeResponse,
+        DescribedGroup,
+        Member,
+    )
 
 CLASSIC, CONSUMER = 0, 1
 
 
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
-async def consumer_group_describe(request: Any, context: Context, broker: Broker) -> Any:
+async def consumer_group_describe(
+    request: ConsumerGroupDescribeRequest, context: Context, broker: Broker
+) -> ConsumerGroupDescribeResponse:
     asked = dict.fromkeys(request.group_ids)
     return RESPONSE(groups=[await _group(each, broker) async for each in broker.work.pace(asked)])
 
 
-async def _group(group_id: str, broker: Broker) -> Any:
+async def _group(group_id: str, broker: Broker) -> DescribedGroup:
     if not group_id:
         return GROUP(group_id=group_id, error_code=ErrorCode.INVALID_GROUP_ID)
     try:
@@ -44,11 +56,11 @@ async def _group(group_id: str, broker: Broker) -> Any:
     return await _shown(group_id, seen, broker)
 
 
-def _not_found(group_id: str, message: str) -> Any:
+def _not_found(group_id: str, message: str) -> DescribedGroup:
     return GROUP(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
 
 
-async def _shown(group_id: str, seen: ConsumerDescribed, broker: Broker) -> Any:
+async def _shown(group_id: str, seen: ConsumerDescribed, broker: Broker) -> DescribedGroup:
     names = {info.id: name for name, info in seen.topics.items()}
     return GROUP(
         group_id=group_id,
@@ -60,7 +72,7 @@ async def _shown(group_id: str, seen: ConsumerDescribed, broker: Broker) -> Any:
     )
 
 
-async def _member(member: DescribedConsumer, names: dict[UUID, str], broker: Broker) -> Any:
+async def _member(member: DescribedConsumer, names: dict[UUID, str], broker: Broker) -> Member:
     return MEMBER(
         member_id=member.member_id,
         instance_id=member.instance_id,
@@ -78,8 +90,8 @@ async def _member(member: DescribedConsumer, names: dict[UUID, str], broker: Bro
 
 async def _assignment(
     partitions: frozenset[tuple[UUID, int]], names: dict[UUID, str], broker: Broker
-) -> Any:
-    """What is still assigned of a topic that is gone has no name any more."""
+) -> Assignment:
+    """Partitions of a deleted topic are left out: its name is not known any more."""
     topics = await by_topic(partitions, broker.work)
     return ASSIGNMENT(
         topic_partitions=[

@@ -1,28 +1,37 @@
-"""ListConfigResources (key 74): what DescribeConfigs can be asked for.
+"""ListConfigResources (key 74): the resources that DescribeConfigs can describe.
 
-Behaviour: the topics and the nodes. Of groups, only those with configs of their own, as in
-Kafka: none. Loggers and client metrics have no configs here.
+Behaviour: lists the topics and the nodes. As in Kafka, only groups with configs of their own are
+listed: there are none. Loggers and client metrics have no configs here.
 
-Versions: 0 was ListClientMetricsResources, and is answered none. 1+ name the types that are wanted;
-none means all.
+Versions: 0 was ListClientMetricsResources, and gets an empty list. 1+ name the types that are
+wanted; an empty list of types means all.
 """
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
+from samsa.topics.resources import ResourceType
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.list_config_resources import RESOURCE, RESPONSE
 
-from .broker import Broker, Context, handles
-from .resources import ResourceType
+if TYPE_CHECKING:
+    from samsa.wire.messages.list_config_resources import (
+        ListConfigResourcesRequest,
+        ListConfigResourcesResponse,
+    )
 
 BROKER_LOGGER, CLIENT_METRICS = 8, 16
 TYPES = {*ResourceType, BROKER_LOGGER, CLIENT_METRICS}
 
 
 @handles(ApiKey.LIST_CONFIG_RESOURCES)
-async def list_config_resources(request: Any, context: Context, broker: Broker) -> Any:
+async def list_config_resources(
+    request: ListConfigResourcesRequest, context: Context, broker: Broker
+) -> ListConfigResourcesResponse:
     wanted = _wanted(request, context)
     if not wanted <= TYPES:
         return RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION)
@@ -44,7 +53,7 @@ async def list_config_resources(request: Any, context: Context, broker: Broker) 
     return RESPONSE(config_resources=found)
 
 
-def _wanted(request: Any, context: Context) -> set[int]:
+def _wanted(request: ListConfigResourcesRequest, context: Context) -> set[int]:
     if context.version == 0:
         return {CLIENT_METRICS}
     return set(request.resource_types) or TYPES

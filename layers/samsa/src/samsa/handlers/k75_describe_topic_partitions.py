@@ -1,14 +1,21 @@
 """DescribeTopicPartitions (key 75).
 
-Behaviour: topics in the order of their names, a page at a time. A page holds as many partitions as
-the client wishes, at most 2,000; the cursor says where the next one starts. No names mean all
-topics. A topic that is not there is told as an error of its own.
+Behaviour: lists topics in the order of their names, a page at a time. A page holds as many
+partitions as the client asks for, at most 2,000; the cursor says where the next page starts. No
+names mean all topics. A topic that does not exist gets its own error.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
+from samsa.broker.nodes import Nodes
+from samsa.broker.operations import ON_TOPICS
 from samsa.ports import Topic
+from samsa.topics.configs import Refused, check_name
+from samsa.topics.internal import INTERNAL
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_topic_partitions import (
@@ -18,17 +25,21 @@ from samsa.wire.messages.describe_topic_partitions import (
     TOPIC_RESPONSE,
 )
 
-from .broker import LEADER_EPOCH, Broker, Context, handles
-from .configs import Refused, check_name
-from .internal import INTERNAL
-from .nodes import Nodes
-from .operations import ON_TOPICS
+if TYPE_CHECKING:
+    from samsa.wire.messages.describe_topic_partitions import (
+        Cursor,
+        DescribeTopicPartitionsRequest,
+        DescribeTopicPartitionsResponse,
+        DescribeTopicPartitionsResponseTopic,
+    )
 
 MOST_AT_ONCE = 2_000
 
 
 @handles(ApiKey.DESCRIBE_TOPIC_PARTITIONS)
-async def describe_topic_partitions(request: Any, context: Context, broker: Broker) -> Any:
+async def describe_topic_partitions(
+    request: DescribeTopicPartitionsRequest, context: Context, broker: Broker
+) -> DescribeTopicPartitionsResponse:
     response = RESPONSE()
     left = min(max(1, request.response_partition_limit), MOST_AT_ONCE)
     async for name, topic in broker.work.pace(await _topics(request, broker)):
@@ -48,20 +59,23 @@ async def describe_topic_partitions(request: Any, context: Context, broker: Brok
     return response
 
 
-async def _topics(request: Any, broker: Broker) -> Iterable[tuple[str, Topic | None]]:
-    """From the cursor on."""
+async def _topics(
+    request: DescribeTopicPartitionsRequest, broker: Broker
+) -> Iterable[tuple[str, Topic | None]]:
+    """The topics from the cursor on."""
     everything = {topic.name: topic for topic in await broker.catalog.all()}
     names = {topic.name for topic in request.topics} or set(everything)
     start = request.cursor.topic_name if request.cursor is not None else ""
     return [(name, everything.get(name)) for name in sorted(names) if name >= start]
 
 
-def _first(name: str, cursor: Any) -> int:
-    is_here = cursor is not None and cursor.topic_name == name
-    return max(0, cursor.partition_index) if is_here else 0
+def _first(name: str, cursor: Cursor | None) -> int:
+    if cursor is None or cursor.topic_name != name:
+        return 0
+    return max(0, cursor.partition_index)
 
 
-def _unknown(name: str) -> Any:
+def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     try:
         check_name(name)
@@ -75,7 +89,7 @@ def _unknown(name: str) -> Any:
     )
 
 
-def _described(topic: Topic, numbers: range, nodes: Nodes) -> Any:
+def _described(topic: Topic, numbers: range, nodes: Nodes) -> DescribeTopicPartitionsResponseTopic:
     partitions = [
         PARTITION_RESPONSE(
             partition_index=number,

@@ -1,6 +1,7 @@
 """The HTTP API: the same broker, asked with curl instead of a Kafka client.
 
-Every route asks the handlers what a Kafka client would ask them, in this process and without the
-wire, and tells their answer as JSON. So names, configs and offsets are checked in one place, in one
-set of words. Nothing here is imported by a broker before somebody comes by HTTP: see `door.py`.
+Every route sends the handlers the requests of a Kafka client, in this process and without the wire,
+and returns their answer as JSON. So names, configs and offsets are checked in one place, with the
+same error messages. A broker imports nothing of it before the first HTTP request
+(`lazy_listener.py`).
 """

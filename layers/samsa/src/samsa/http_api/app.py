@@ -5,8 +5,8 @@ from fastapi import FastAPI
 from samsa import __version__
 
 from . import described, failures
-from .asking import Kafka
 from .guard import Bounded
+from .kafka_client import Kafka
 from .routes import (
     cluster,
     configs,

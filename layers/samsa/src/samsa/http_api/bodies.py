@@ -1,8 +1,8 @@
-"""JSON bodies, read off the event loop and only if they have a bearable number of values.
+"""Parses JSON bodies off the event loop, and only if their number of values is limited.
 
-A parser makes an object for each value before anything can be checked, in one call that lets
-nothing else run. So values are counted first. A body that has few commas and brackets passes at
-once; others are looked through in slices, leaving out what stands in strings.
+A parser makes an object for each value before anything can be checked, in one call that blocks all
+else. So values are counted first. A body that has few commas and brackets is accepted at once;
+others are scanned in slices, without the contents of strings.
 """
 
 import json
@@ -14,7 +14,7 @@ from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from samsa.work import Work
+from samsa.broker.work import Work
 
 BEGINNINGS = (b",", b"{", b"[")
 """One of them stands before every value but the first."""
@@ -22,13 +22,13 @@ _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,{\[]', re.DOTALL)
 STRINGS_PER_VALUE = 2
 LOOK_EVERY = 1_000
 VALUES_PER_ELEMENT = 2
-"""A record of JSON has more values than one of Kafka has elements, and they cost less."""
+"""A record in JSON has more values than a record in Kafka has elements, and they cost less."""
 MOST_VALUES = 20_000
-"""Of bodies that do not hold records."""
+"""For bodies that do not hold records."""
 
 
 def route_with(most_values: int | None = None) -> type[APIRoute]:
-    """For routers whose bodies have at most so many values; None: by the work budget."""
+    """For routers whose bodies have at most so many values; None takes the limit from `Work`."""
 
     class JsonRoute(APIRoute):
         def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

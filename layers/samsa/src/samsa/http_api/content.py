@@ -1,8 +1,8 @@
 """Keys, values and headers: bytes in Kafka, and in JSON text, JSON or base64.
 
-What is read can be written as it is: `{"text": …}`, `{"json": …}`, `{"base64": …}`, or null. A
-plain string is short for text. Reading never loses anything: bytes that are not what was asked for
-come as the next best, and base64 holds all.
+What is read can be written back unchanged: `{"text": …}`, `{"json": …}`, `{"base64": …}`, or null.
+A plain string is short for text. Reading never loses anything: bytes that do not fit the encoding
+that was asked for come in the next best one, and base64 fits all bytes.
 """
 
 import base64
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from pydantic import Field, field_validator
 
-from .given import Given, examples
+from .parameters import Given, examples
 
 BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 MARGIN = 50
@@ -96,7 +96,7 @@ def _text(data: bytes) -> str | None:
 
 
 def _parsed(data: bytes) -> dict[str, Any] | None:
-    """None for what is no JSON, or none that could be told again: too deep, or not a number."""
+    """None if it is no JSON, or cannot be written again: nested too deeply, or NaN or infinity."""
     try:
         value = json.loads(data)
         _dumped(value).encode()
@@ -106,7 +106,7 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
 
 
 def _dumped(value: Any) -> str:
-    """Raises ValueError: not a number that JSON knows, or deeper than can be told."""
+    """Raises ValueError for a number that JSON does not have, or if nested too deeply."""
     wrapped = value
     for _ in range(MARGIN):
         wrapped = [wrapped]

@@ -1,4 +1,4 @@
-"""From whatever stops a request to the problem that its client is told."""
+"""Turns every exception that stops a request into a problem for its client."""
 
 from http import HTTPStatus
 from typing import Any
@@ -9,17 +9,17 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from samsa.handlers.configs import Refused
 from samsa.log.read import OutOfRange
 from samsa.ports import Missing, Unavailable, UnknownPartition
 from samsa.records.errors import RecordError
+from samsa.topics.configs import Refused
 from samsa.wire.errors import ErrorCode
 
 from .problems import Failed, Invalid, answer, of_http, of_kafka
 
 METHOD_NOT_ALLOWED = 405
 MOST_ERRORS = 20
-"""That one answer tells."""
+"""The most errors in one answer."""
 
 
 def add_to(app: FastAPI) -> None:
@@ -73,7 +73,7 @@ async def _invalid(_: Request, error: Any) -> Response:
 
 
 async def _no_text(_: Request, _error: Exception) -> Response:
-    """JSON can spell half of a surrogate pair, which is no character. Nothing was done yet."""
+    """JSON can contain half of a surrogate pair, which is no character. Nothing was done yet."""
     return answer(of_http(422, "Invalid request", "the body has text that is not Unicode"))
 
 
@@ -87,7 +87,7 @@ async def _http(request: Request, error: Any) -> Response:
 
 
 def _methods(request: Request) -> set[str]:
-    """Of every route at this path: Starlette names those of the first alone."""
+    """The methods of all routes at this path: Starlette names only those of the first."""
     found: set[str] = set()
     for route in request.app.state.routes:
         if route.matches(request.scope)[0] is not Match.NONE:

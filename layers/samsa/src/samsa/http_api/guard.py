@@ -1,15 +1,15 @@
-"""What is refused before any route sees it: bodies that are too large or of a wrong type, and
-requests of other sites' pages (`server/origins.py`).
+"""Refuses requests before any route sees them: bodies that are too large or of a wrong type, and
+requests from pages of other sites (`http_api/origins.py`).
 
-The bodies of all requests together have a limit as well, counted as they arrive: what does not fit
-is told to come again.
+The bodies of all requests together have a limit as well, counted as they arrive. A client whose
+body does not fit is told to try again.
 """
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from samsa.server.origins import MISDIRECTED
+from samsa.http_api.origins import MISDIRECTED
 
 from .problems import UNAVAILABLE, answer, of_http
 
@@ -67,7 +67,8 @@ class Bounded:
 
 
 def _wrong_type(method: str, headers: Headers) -> ASGIApp | None:
-    """A browser sends JSON to another site only if that allows it; other types it just sends."""
+    """A browser sends JSON to another site only if that site allows it (CORS preflight); some other
+    types it sends without asking."""
     if method in WITHOUT_EFFECT or not _has_body(headers):
         return None
     given = headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -1,4 +1,4 @@
-"""Offsets that groups have committed, and where the partitions begin and end."""
+"""Looks up offsets that groups have committed, and where the partitions begin and end."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.group_offsets import LAST_BY_NAME, Where, fetch_request, fetched
 from samsa.wire.messages import list_offsets
 
-from .asking import Kafka, check
+from .kafka_client import Kafka, check
 
 LATEST, EARLIEST = -1, -2
 
@@ -21,7 +21,7 @@ async def committed(group: str, kafka: Kafka) -> dict[Where, int]:
 
 
 async def ends_of(wanted: Iterable[Where], kafka: Kafka) -> dict[Where, int | None]:
-    """None where there is no such partition any more."""
+    """The end of each partition; None if the partition does not exist any more."""
     topics: dict[str, list[int]] = {}
     for topic, number in wanted:
         topics.setdefault(topic, []).append(number)
@@ -43,7 +43,7 @@ def _there(code: int, where: Where) -> bool:
 async def offsets_at(
     topic: str, numbers: Iterable[int], timestamp: int, kafka: Kafka
 ) -> dict[int, int]:
-    """By partition; −1 where no record is as young as that. Raises Refused."""
+    """By partition; −1 if it has no record that is as young as that. Raises Refused."""
     found = {}
     for entry in await _entries(topic, numbers, timestamp, kafka):
         check(entry.error_code, None, f"{topic}/{entry.partition_index}")

@@ -1,4 +1,4 @@
-"""Answers that grow with what is stored: made off the event loop, a row at a time."""
+"""Answers that grow with the stored data: made off the event loop, a row at a time."""
 
 import json
 from collections.abc import Generator, Iterable, Mapping
@@ -6,11 +6,11 @@ from typing import Any
 
 from fastapi.responses import Response
 
-from samsa.work import Work
+from samsa.broker.work import Work
 
 
 async def listed(name: str, rows: Iterable[Mapping[str, Any]], work: Work, **more: Any) -> Response:
-    """`{"name": [row, …], more}`. The rows are taken off the event loop: they wait for nothing."""
+    """`{"name": [row, …], more}`. The rows are made off the event loop, so they must not wait."""
     return Response(await work.in_slices(_told(name, rows, more)), media_type="application/json")
 
 

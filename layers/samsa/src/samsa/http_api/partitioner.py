@@ -1,7 +1,7 @@
-"""Where a record goes that names no partition: as Kafka's own producers choose.
+"""Chooses the partition of a record that names none, as Kafka's own producers do.
 
-A key always goes to the same partition, and to the same one as by any client with Java's default
-partitioner: murmur2 of its bytes. Records without a key stick together, request by request.
+A key always goes to the same partition, and to the one that any client with Java's default
+partitioner chooses: murmur2 of its bytes. Records of one request without a key stay together.
 """
 
 from collections.abc import Generator
@@ -14,7 +14,7 @@ STEP = 4096
 
 
 def partition_for(key: bytes | None, partitions: int, word: str) -> int:
-    """`word` is another one for each request."""
+    """`word` differs from request to request."""
     return _to_its_end(partition_in_steps(key, partitions, word))
 
 

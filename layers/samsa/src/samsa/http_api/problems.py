@@ -1,4 +1,4 @@
-"""Refusals as RFC 9457 wants them told, each with Kafka's name for it and what to do next."""
+"""Refusals as RFC 9457 defines them, each with Kafka's name for it and what to do next."""
 
 import json
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ KINDS: Mapping[ErrorCode, Kind] = {
     ErrorCode.COORDINATOR_NOT_AVAILABLE: Kind(UNAVAILABLE, _AGAIN),
     ErrorCode.LEADER_NOT_AVAILABLE: Kind(UNAVAILABLE, _AGAIN),
 }
-"""What is not here is what the client got wrong: 422."""
+"""An error that is not listed is a mistake of the client: 422."""
 
 
 def of_kafka(code: ErrorCode, detail: str) -> Problem:
@@ -101,7 +101,7 @@ def of_http(status: int, title: str, detail: str, next_step: str = _MEND) -> Pro
 
 
 def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    """In ASCII: what it quotes may be what no encoding has a place for."""
+    """In ASCII: it may quote text that no encoding can represent."""
     told: dict[str, Any] = problem.model_dump()
     if not problem.errors:
         del told["errors"]

@@ -1,7 +1,7 @@
-"""From a partition's batches to records, as many as were asked for.
+"""Reads records from a partition's batches, as many as were asked for.
 
-A fetch brings whole batches: what lies before the offset is left out, and so is what exceeds the
-limits. Batches are unpacked off the event loop, in slices.
+A fetch returns whole batches. Records before the offset, and records above the limits, are left
+out. Batches are unpacked off the event loop, in slices.
 """
 
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ from samsa.records.unpack import Making
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import fetch
 
-from .asking import Kafka, check
+from .kafka_client import Kafka, check
 
 LAST_BY_NAME = 12
 BITE = 128
-"""Records between two stops."""
+"""Records in one slice."""
 
 
 class Span(NamedTuple):
@@ -33,11 +33,11 @@ class Found(NamedTuple):
     end: int
     records: list[Record]
     next_offset: int
-    """Where whoever reads on goes on."""
+    """The offset to read on from."""
 
 
 async def read(topic: str, number: int, span: Span, kafka: Kafka) -> Found:
-    """At least one record, unless there is none. Raises Refused."""
+    """Finds at least one record, unless there is none. Raises Refused."""
     while True:
         with kafka.waiting(span.wait_ms) as wait_ms:
             allowed = span._replace(wait_ms=wait_ms)

@@ -6,17 +6,17 @@ from collections.abc import Collection
 import uvicorn
 from starlette.types import ASGIApp
 
-from samsa.server.asgi import AsgiServer
-from samsa.server.http_protocol import MOST_CONNECTIONS, BoundedProtocol
-from samsa.server.origins import OwnSiteOnly, is_loopback
+from samsa.http_api.asgi import AsgiServer
+from samsa.http_api.http_protocol import MOST_CONNECTIONS, BoundedProtocol
+from samsa.http_api.origins import OwnSiteOnly, is_loopback
 
 from .app import application
-from .asking import Kafka
 from .guard import stranger
+from .kafka_client import Kafka
 
 
 def server(kafka: Kafka, listening: socket.socket, names: Collection[str] = ()) -> AsgiServer:
-    """What takes a second to import and to put together; it does not touch the loop."""
+    """Importing and assembling this takes a second; it does not use the event loop."""
     loopback = is_loopback(str(listening.getsockname()[0]))
     app: ASGIApp = OwnSiteOnly(application(kafka), stranger, loopback=loopback, names=names)
     return AsgiServer(
@@ -26,7 +26,7 @@ def server(kafka: Kafka, listening: socket.socket, names: Collection[str] = ()) 
             ws="none",
             lifespan="off",
             log_config=None,
-            log_level="error",  # what it warns of are clients that do not behave
+            log_level="error",  # its warnings are about clients that misbehave
             access_log=False,
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS + 1,

@@ -1,21 +1,21 @@
-"""From drafts to stored records: a batch for each partition, in one Produce request."""
+"""Stores records: one batch for each partition, in one Produce request."""
 
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
-from samsa.handlers.configs import Refused
 from samsa.ports import Topic
 from samsa.records.record import Headers, Record, build
+from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import produce
 
-from .asking import Kafka
+from .kafka_client import Kafka
 from .partitioner import partition_in_steps
 
 LAST_BY_NAME = 12
 STORED = -1
-"""The acks that mean it."""
+"""acks: the records are stored before the answer."""
 TIMEOUT_MS = 20_000
 
 
@@ -27,7 +27,7 @@ class Draft(NamedTuple):
     timestamp: int | None = None
 
 
-class Place(NamedTuple):
+class TargetPartition(NamedTuple):
     """Where a draft went."""
 
     partition: int
@@ -35,13 +35,14 @@ class Place(NamedTuple):
     """Its offset, or why there is none."""
 
 
-async def write(topic: Topic, drafts: Sequence[Draft], kafka: Kafka) -> list[Place]:
-    """A place for each, in order. What goes to one partition is stored together or not at all."""
+async def write(topic: Topic, drafts: Sequence[Draft], kafka: Kafka) -> list[TargetPartition]:
+    """A place for each draft, in order. Records of one partition are stored together or not at
+    all."""
     stores, work = kafka.broker.stores, kafka.broker.work
     now, word = stores.clock.now_ms(), stores.nonce()
     at, data = await work.in_slices(_batched(topic, drafts, now, word))
     bases = await _send(topic.name, data, kafka)
-    return [Place(number, _offset(bases[number], index)) for number, index in at]
+    return [TargetPartition(number, _offset(bases[number], index)) for number, index in at]
 
 
 def _batched(
@@ -61,7 +62,7 @@ def _batched(
         yield
     data: list[Any] = []
     for number, records in batches.items():
-        # Its bytes may be written to: an append patches offsets where they are.
+        # Its bytes must be writable: an append patches offsets in place.
         batch_bytes = memoryview(bytearray(build(records)))
         data.append(produce.PARTITION(index=number, records=batch_bytes))
         yield

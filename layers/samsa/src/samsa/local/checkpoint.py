@@ -1,8 +1,9 @@
 """Checkpoints of a SQLite ledger, in a thread of their own.
 
-SQLite moves its write-ahead log into the database when a commit finds it long, and waits for the
-disk twice while it does. In the event loop that would be everybody's wait. Here a second connection
-does it: it passes over what is in use, and insists only if the log has grown very long.
+By default, the commit that finds the write-ahead log long copies it into the database, and waits
+for the disk twice. In the event loop, all requests would wait for that. Here a second connection
+does it. A checkpoint skips what is in use (PASSIVE). Only if the log has grown very long does it
+wait for others (RESTART).
 """
 
 import contextlib
@@ -29,7 +30,7 @@ class Checkpointer:
                 size = self._log_size()
                 if size > LONG:
                     mode = "RESTART" if size > VERY_LONG else "PASSIVE"
-                    # A locked database or a full disk: the next round tries again.
+                    # The database is locked or the disk is full: the next round tries again.
                     with contextlib.suppress(sqlite3.Error):
                         db.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
         finally:

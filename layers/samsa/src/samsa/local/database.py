@@ -1,7 +1,7 @@
-"""What all that is kept in the SQLite file has in common: connections, transactions and calls.
+"""The base of all stores in the SQLite file: connections, transactions and calls.
 
-While another process writes, SQLite makes a writer wait. A call in the event loop never waits
-there: it is refused, and tried again a few turns later. In a thread SQLite may wait by itself.
+While another process writes, SQLite makes a writer wait. A call in the event loop must not wait:
+SQLite refuses it, and it is tried again a few milliseconds later. In a thread SQLite may wait.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from samsa.local.health import Health
 from samsa.ports import NotDone, Unavailable
 
 OPENING_S = 10.0
-"""Others may be opening the same file, or writing down what a process left that died."""
+"""Other processes may be opening the same file, or settling the notes of a process that died."""
 BUSY_TIMEOUT_MS = 250
-"""How long a call is tried while another process writes. The log tries again by itself."""
+"""How long a call is tried while another process writes. After that the log retries."""
 BUSY_PAUSES_S = (0.001, 0.002, 0.004, 0.008, 0.015, 0.02, 0.025, 0.025, 0.05, 0.1)
-"""The same, in pauses between two tries."""
+"""The same time, as pauses between tries."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Busy(NotDone):
-    """Another process has been writing for long."""
+    """Another process has been writing for too long."""
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -50,7 +50,7 @@ class Transaction:
         try:
             self._db.execute("COMMIT")
         except sqlite3.Error:
-            self._db.rollback()  # else every later one would be begun within this one
+            self._db.rollback()  # or every later BEGIN would be inside this transaction
             raise
 
 
@@ -71,17 +71,17 @@ class Database:
         self._db.execute("PRAGMA page_size=1024")
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute(f"PRAGMA synchronous={'FULL' if fsync else 'NORMAL'}")
-        self._db.execute("PRAGMA wal_autocheckpoint=0")  # the ledger's own thread does it
+        self._db.execute("PRAGMA wal_autocheckpoint=0")  # the Checkpointer does it
         try:
             self._db.executescript(schema)
         except sqlite3.Error:
-            self._db.close()  # with its transaction, for which others would wait
+            self._db.close()  # ends its transaction, for which others would wait
             raise
         if fsync:
             sync_path_to(path)
 
     def _is_open(self) -> None:
-        """From now on nothing waits in the event loop."""
+        """Call it after opening: from then on SQLite never waits in the event loop."""
         self._wait_at_most(0 if self.thread is None else BUSY_TIMEOUT_MS)
 
     def _wait_at_most(self, milliseconds: int) -> None:
@@ -91,14 +91,14 @@ class Database:
         return Transaction(self._db)
 
     def failed(self, name: str, error: sqlite3.Error) -> Unavailable:
-        """What to raise for it."""
+        """The exception to raise for a failed call."""
         return self.health.failed(error, f"SQLite {name}")
 
     def before(self, name: str, about: object) -> None:
-        """What must be done before a call, of which `about` is the first argument."""
+        """Runs before every call. `about` is the call's first argument."""
 
     def finish(self) -> None:
-        """What must be done after the last call."""
+        """Runs after the last call."""
 
     async def close(self) -> None:
         if self.thread is not None:
@@ -111,7 +111,7 @@ D = TypeVar("D", bound=Database)
 
 
 def store_call(method: Callable[Concatenate[D, P], R]) -> Any:
-    """Count the call, run it inline or in the store's thread, and name its failures."""
+    """Count the call, run it inline or in the store's thread, and convert its exceptions."""
     name = method.__name__
 
     @wraps(method)
@@ -133,7 +133,7 @@ def store_call(method: Callable[Concatenate[D, P], R]) -> Any:
 
 
 async def _try_again(store: Database, name: str, about: object, do: Callable[[], R]) -> R:
-    """Another process was writing. In a thread that was waited for already."""
+    """Retry a call while another process writes. Not in a thread: there SQLite has waited."""
     for pause in BUSY_PAUSES_S if store.thread is None else ():
         await asyncio.sleep(pause)
         try:

@@ -1,7 +1,7 @@
-"""Unnamed files, opened ahead of need.
+"""Drafts: unnamed files that are opened before they are needed.
 
-Making an inode is the dearest part of a small put. It does not depend on what will be written, so
-it is done between requests and not while somebody waits for an answer.
+Creating an inode is the most expensive part of a small put. It does not depend on the content, so
+it is done between requests, where no client waits for it.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ class Drafts:
         self.supported = self._try()
 
     def _try(self) -> bool:
-        """Whether this file system has unnamed files, and /proc to link them by."""
+        """Whether the file system has unnamed files, and /proc is there to link them."""
         if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
             return False
         try:
             self._ready.append(self._open())
         except OSError as error:
             if error.errno in _NO_ROOM:
-                return True  # a broker must start on a full disk: else nobody could make room
+                return True  # a broker must start on a full disk, so that it can free room
             if error.errno not in _NO_UNNAMED_FILES:
                 raise
             return False
@@ -48,7 +48,7 @@ class Drafts:
             return self._open()
 
     def refill_soon(self) -> None:
-        """To be called in the event loop after a put."""
+        """Call it in the event loop, after a put."""
         if self._refilling is None and len(self._ready) < READY and not self._closed:
             loop = asyncio.get_running_loop()
             self._refilling = loop.call_later(REFILL_AFTER_S, self._refill)
@@ -59,7 +59,7 @@ class Drafts:
             while len(self._ready) < READY:
                 self._ready.append(self._open())
         except OSError:
-            return  # whoever needs one now will be told
+            return  # the next `take` raises it
 
     def close(self) -> None:
         self._closed = True

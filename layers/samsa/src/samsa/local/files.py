@@ -1,4 +1,4 @@
-"""Writing files whole, making them durable, and locks that are never waited for."""
+"""Write files completely, make them durable, and take locks without waiting."""
 
 import errno
 import fcntl
@@ -9,11 +9,11 @@ from samsa.ports import Buffer
 
 IOV_MAX = 1024
 INLINE_BYTES = 256 * 1024
-"""So much is written in the event loop however slow the disk is: a thread would cost as much."""
+"""Up to this size, write in the event loop, however slow the disk is: a thread costs as much."""
 
 
 def write_all_at(fd: int, parts: Sequence[Buffer], position: int) -> None:
-    """All parts, one after the other, from a position on."""
+    """Write all parts, one after the other, from `position` on."""
     total, written = sum(map(len, parts)), os.pwritev(fd, parts[:IOV_MAX], position)
     if written == total:
         return
@@ -30,8 +30,8 @@ def write_all_at(fd: int, parts: Sequence[Buffer], position: int) -> None:
 
 
 def try_lock(fd: int, kind: int) -> bool:
-    """Never waits: a lock is asked for in the event loop, and its holder may need that very loop
-    to let it go."""
+    """Never waits: it is called in the event loop, and the lock's holder may need the same loop to
+    release it."""
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -40,7 +40,7 @@ def try_lock(fd: int, kind: int) -> bool:
 
 
 def sync_file(path: str) -> None:
-    """Make durable what any process has written to a file. One that is not there has nothing."""
+    """Make durable what any process has written to a file. A missing file is no error."""
     try:
         fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -57,15 +57,15 @@ def sync_folder(folder: str) -> None:
     try:
         os.fsync(fd)
     except OSError as error:
-        if error.errno != errno.EINVAL:  # a file system that has nothing to do here
+        if error.errno != errno.EINVAL:  # the file system does not sync folders
             raise
     finally:
         os.close(fd)
 
 
 def sync_folders(folder: str, root: str) -> None:
-    """The same for a folder below `root`, for `root`, and for all between the two. Any of them
-    may be new, and made by another process, which does not sync."""
+    """Make the names durable in `folder`, in `root` above it, and in all folders between. Any of
+    them may be new, and made by another process that does not sync."""
     while folder != root:
         sync_folder(folder)
         folder = os.path.dirname(folder)
@@ -73,8 +73,8 @@ def sync_folders(folder: str, root: str) -> None:
 
 
 def sync_path_to(path: str) -> None:
-    """Make the names durable that lead to a path, from the top of the file system on. What may
-    not be read was not made by us."""
+    """Make all names on the way to a path durable, up to the root of the file system. It stops at a
+    folder that we may not read: we did not make it."""
     while (parent := os.path.dirname(path)) != path:
         try:
             sync_folder(parent)

@@ -1,13 +1,13 @@
 """Objects in a folder: one file per key.
 
-A put is atomic across processes: the bytes go into an unnamed file (`O_TMPFILE`), which is then
-linked to its name, and link(2) fails if the name exists. Where the file system has no unnamed
-files, a temporary name does the same. With `fsync=True` a put counts when the file is on the disk,
-and so are all names that lead to it. A stream always does: it is a copy of what is then deleted,
-and what it copies may be durable, whether this process was told to `fsync` or not. For the same
-reason nothing is deleted before what says so (`before_delete`) is durable.
+A put is atomic across processes. The bytes go into an unnamed file (`O_TMPFILE`), which is then
+linked to its name; link(2) fails if the name exists. If the file system has no unnamed files, a
+temporary name is used instead. With `fsync=True` a put returns when the file, its name and its
+folders' names are on the disk. A stream is always synced: it is a copy of objects that are deleted
+afterwards, and those may be durable even if this process does not `fsync`. For the same reason
+objects are deleted only after their removal from the index is durable (`before_delete`).
 
-Small puts run in the event loop; large ones in a thread, so that the network goes on meanwhile.
+Small puts run in the event loop, large ones in a thread, so that they do not block the network.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from samsa.local.health import Health
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
 READ_BYTES = 32 * 1024
-"""Smaller pieces are read at once: many of them would be many open files."""
+"""Pieces up to this size are read at once: many of them would be many open files."""
 
 
 class FolderObjects:
-    far = False
+    remote = False
 
     def __init__(self, root: str, fsync: bool = False, threads: int = 4) -> None:
         self.calls: dict[str, int] = defaultdict(int)
@@ -39,7 +39,7 @@ class FolderObjects:
         self._numbers = itertools.count()
         self.health = Health(self.root, self.root)
         self.before_delete: Callable[[], Awaitable[None]] | None = None
-        """To make durable what has taken the objects out of the index."""
+        """Makes the change that removed the objects from the index durable."""
         os.makedirs(self.root, exist_ok=True)
         if fsync:
             sync_path_to(self.root)
@@ -61,7 +61,7 @@ class FolderObjects:
             self._drafts.refill_soon()
 
     async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
-        """One part after the other into a file that has its name only at the end."""
+        """Write part after part into a file that gets its name only at the end."""
         self.calls["put"] += 1
         if self.health.trouble is not None:
             await self.health.check()
@@ -72,14 +72,14 @@ class FolderObjects:
             fd, draft = self._draft_in(folder)
             try:
                 await self._write_parts(fd, parts)
-                # In vain if an earlier try has linked it: nobody else uses the name.
+                # If the name exists, an earlier try has linked it: no other writer uses it.
                 await self._in_thread(self._link, os.dup(fd), draft, path, [], True)
             finally:
                 os.close(fd)
                 if not self._drafts.supported:
                     os.unlink(draft)
         except OSError as error:
-            self._folders.discard(folder)  # it may have been found empty, and removed
+            self._folders.discard(folder)  # another process may have removed it, empty
             raise self.health.failed(error, f"put {key}") from error
 
     def _draft_in(self, folder: str) -> tuple[int, str]:
@@ -96,7 +96,7 @@ class FolderObjects:
             position += len(part)
 
     async def _in_thread(self, call: Callable[..., object], *args: object) -> None:
-        """To its end, even if nobody waits any more: the file is closed after that."""
+        """Waits for the end even if the caller is cancelled: the file is closed after that."""
         done = asyncio.get_running_loop().run_in_executor(self._threads, call, *args)
         try:
             await asyncio.wait([done])
@@ -113,7 +113,7 @@ class FolderObjects:
             self._make_folder(folder)
             return self._put_in(folder, path, parts)
         except FileNotFoundError:
-            # Another process emptied and removed the folder since we last saw it.
+            # Another process has emptied and removed the folder meanwhile.
             self._folders.discard(folder)
             self._make_folder(folder)
             return self._put_in(folder, path, parts)
@@ -132,15 +132,15 @@ class FolderObjects:
             write_all_at(fd, parts, 0)
             if durable:
                 os.fsync(fd)
-            # A directory descriptor makes Python call linkat(2), which can follow /proc's link to
-            # an unnamed file where link(2) does not. The path is absolute: it is not looked at.
+            # With a directory descriptor Python calls linkat(2), which can follow /proc's link to
+            # an unnamed file; link(2) cannot. The path is absolute, so the descriptor is not used.
             os.link(draft, path, src_dir_fd=fd, follow_symlinks=True)
         except FileExistsError:
             linked = False
         finally:
             os.close(fd)
         if durable:
-            # Also if the name was there: an earlier try may have failed just here.
+            # Also if the name existed: an earlier try may have failed at this point.
             sync_folders(os.path.dirname(path), self.root)
         return linked
 
@@ -188,7 +188,7 @@ class FolderObjects:
             self._prune(self._path(key).rpartition("/")[0])
 
     def _prune(self, folder: str) -> None:
-        """Remove the folders that the last object left behind; one that is in use stays."""
+        """Remove folders that have become empty, up to the first that is in use."""
         while folder != self.root:
             try:
                 os.rmdir(folder)
@@ -212,7 +212,7 @@ class FolderObjects:
 
 
 def _walk(path: str, key: str) -> Iterator[str]:
-    """Keys in order: folder names sort as keys do, since no key is a prefix folder of another."""
+    """Keys in order. Folder names sort as keys do, because no key is also a folder of others."""
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except FileNotFoundError:

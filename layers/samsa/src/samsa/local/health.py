@@ -1,14 +1,14 @@
-"""Whether the disk takes what is written: full, read-only and broken disks, told once.
+"""Disk health: full, read-only and broken disks are detected, and logged once for each episode.
 
-An episode begins with the first write that the disk refuses. That is one line in the log, which
-names the folder and says what to do. While it lasts, appends are refused without being tried; but
-not on a disk that fails, which may do so in some places only. It ends when the *reserve* can be
-written: a file of 8 MiB beside the ledger, which nobody reads, and when as much again is free. That
-is one line again. Whether it can be is tried at most once a second, by the next append.
+An episode begins with the first write that the disk refuses. It is logged in one line, which names
+the folder and says what to do. During an episode appends are refused without a try; except if the
+disk is broken or a file may not grow, because other writes may succeed then. The episode ends when
+the *reserve*, a file of 8 MiB beside the ledger that is never read, can be written, and as much
+again is free. That is logged in one line too. The next append tries this, at most once a second.
 
-When the disk is full the reserve is given up. Its room is for what frees more (retention, deleted
-records and topics, sweeps) and for what clients must be able to do meanwhile (commits, heartbeats):
-each of them writes to SQLite.
+When the disk is full, the reserve is deleted. Its room is for work that frees more room (retention,
+deletion of records and topics, sweeps) and for what clients must still be able to do (offset
+commits, heartbeats): each of these writes to SQLite.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ from samsa.ports import StorageError, Unavailable
 log = logging.getLogger("samsa.storage")
 RESERVE_BYTES = 8 * 1024 * 1024
 AGAIN_BYTES = 2 * RESERVE_BYTES
-"""So much must be free before appends go on: the reserve itself, whose room is free while it is
-given up, and as much again, or the next append would be refused."""
+"""This much must be free before appends go on: room for the reserve, which is deleted at that time,
+and as much again, or the next append would be refused."""
 PROBE_S, PROBE_MOST_S = 1.0, 60.0
-"""Between two tries; more if episodes follow on one another, so that a disk that fails now and then
-does not fill the log."""
+"""Between two tries; longer if episodes follow each other closely, so that a disk that fails now
+and then does not fill the log."""
 FULL, READ_ONLY, BROKEN, DAMAGED = "full", "read-only", "broken", "damaged"
 LIMITED = "limited"
 PERHAPS = {BROKEN, LIMITED}
-"""Other writes may succeed meanwhile."""
+"""In these episodes other writes may succeed, so appends are tried."""
 
 _OF_FILES = {
     errno.ENOSPC: FULL,
@@ -71,12 +71,12 @@ TO_DO = {
 
 
 def reserve_of(path: str) -> str:
-    """Beside a ledger, or a folder of objects."""
+    """The path of the reserve, beside a ledger or a folder of objects."""
     return f"{path}-reserve"
 
 
 def kind_of(error: OSError | sqlite3.Error) -> str | None:
-    """None if it says nothing about the disk."""
+    """None if the error does not come from the disk."""
     if isinstance(error, OSError):
         return _OF_FILES.get(error.errno or 0)
     return _OF_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
@@ -84,12 +84,12 @@ def kind_of(error: OSError | sqlite3.Error) -> str | None:
 
 class Health:
     def __init__(self, folder: str, path: str, clock: Callable[[], float] = perf_counter) -> None:
-        """`path` is what the reserve lies beside."""
+        """The reserve is beside `path`."""
         self.folder = folder
         self.trouble: str | None = None
-        """What is wrong with the disk, while something is."""
+        """The kind of the current episode, None if there is none."""
         self.failures = 0
-        """Writes that it refused, or that were refused because of it."""
+        """Writes that the disk refused, or that were refused because of an episode."""
         self._reserve = reserve_of(path)
         self._clock = clock
         self._probe_at = 0.0
@@ -98,7 +98,7 @@ class Health:
         self._since = (0.0, 0)
 
     def failed(self, error: OSError | sqlite3.Error, doing: str) -> Unavailable:
-        """What to raise for it."""
+        """Record a failed write. Returns the exception to raise."""
         kind = self._kind_of(error)
         text = (error.strerror if isinstance(error, OSError) else None) or str(error)
         if kind is None:
@@ -111,7 +111,7 @@ class Health:
         return StorageError(f"{WHAT[kind]}: {doing}: {text}")
 
     def _kind_of(self, error: OSError | sqlite3.Error) -> str | None:
-        """SQLite calls it an I/O error, too, when there is no room for its shared memory."""
+        """SQLite reports an I/O error also when there is no room for its shared memory."""
         kind = kind_of(error)
         if kind == BROKEN and isinstance(error, sqlite3.Error):
             with suppress(OSError):
@@ -130,7 +130,7 @@ class Health:
         log.error(WHAT[kind], extra={"fields": fields})
 
     async def check(self) -> None:
-        """To be called before an append while there is trouble. Raises StorageError."""
+        """Call it before an append while `trouble` is set. Raises StorageError."""
         now = self._clock()
         if now >= self._probe_at:
             self._probe_at = now + self._pause
@@ -153,19 +153,19 @@ class Health:
         log.warning("the disk takes writes again", extra={"fields": fields})
 
     async def keep_reserve(self) -> None:
-        """To be called at start. If there is no room for it, that is an episode."""
+        """Call it at start. If there is no room for the reserve, an episode begins."""
         error = await asyncio.to_thread(self._make_reserve, RESERVE_BYTES)
         if error is not None:
             self.failed(error, "keeping room for a full disk")
 
     def _make_reserve(self, room: int) -> OSError | None:
-        """Why there is none, if there is no such room or the disk does not keep what is there."""
+        """The error, if there is not so much room, or if the disk cannot store the reserve."""
         try:
             fd = os.open(self._reserve, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
             return error
         try:
-            _take_room(fd, room)  # a look at what is free would not see a quota
+            _take_room(fd, room)  # the free space of the disk would not show a quota
             os.ftruncate(fd, RESERVE_BYTES)
             os.fsync(fd)
         except OSError as error:

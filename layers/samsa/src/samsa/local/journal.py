@@ -1,15 +1,16 @@
-"""The journal: a SQLite ledger and a folder of objects, taken together.
+"""The journal of local stores: a SQLite ledger and a folder of objects.
 
-The bytes go to a pack first, where nobody looks for them. One transaction then takes the next
-offsets, binds the producers and enters the append into the index, or does nothing. Another process
-may have appended meanwhile: then the offsets are not those that the bytes carry, and the index says
-by how much. While a process is alone, even the transaction can wait (`noted.py`).
+The bytes are written to a pack first, where no reader looks for them yet. Then one transaction
+takes the next offsets, stores the producers' states and adds the append to the index, or does
+nothing. If another process has appended meanwhile, the offsets in the bytes are wrong, and the
+index holds the shift. While a process is alone, the transaction is write-behind
+(`write_behind.py`).
 
-Small appends are written in the event loop, large ones in a thread, so that the network goes on
-meanwhile (`pace.py`).
+Small appends are written in the event loop. Large ones are written in a thread, so that they do not
+block the network (`inline_write_policy.py`).
 
-What a pack holds may be durable although this process does not `fsync`. So before a pack is
-deleted, what has taken it out of the index is made durable.
+A pack may be durable although this process does not `fsync`. So before a pack is deleted, the
+change of the ledger that removed it from the index is made durable.
 """
 
 import asyncio
@@ -22,9 +23,9 @@ from uuid import UUID
 
 from samsa.local.database import Busy
 from samsa.local.health import Health
+from samsa.local.inline_write_policy import InlineWritePolicy
 from samsa.local.ledger_journal import LedgerJournal
-from samsa.local.pace import Pace
-from samsa.local.packs import Packs, Place
+from samsa.local.packs import PackPosition, Packs
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
     Buffer,
@@ -48,22 +49,22 @@ class SqliteJournal(LedgerJournal):
         fsync: bool = False,
         health: Health | None = None,
     ) -> None:
-        """`health` is that of the disk that `root` is on, unless it is the ledger's."""
+        """`health` is for the disk of `root`, if that is not the disk of the ledger."""
         super().__init__(ledger)
         self.health = health or ledger.health
         self._packs = Packs(root, process, fsync)
         self._fsync = fsync
-        self._pace = Pace()
+        self._pace = InlineWritePolicy()
         self._threads = ThreadPoolExecutor(4, "journal")
         self._listening: asyncio.TimerHandle | None = None
 
     @property
     def disks(self) -> list[Health]:
-        """Mostly one."""
+        """Usually one disk, for the packs and the ledger."""
         return list({self.health, self._ledger.health})
 
     def stay_alone(self) -> bool:
-        """Keep the ledger to ourselves until somebody knocks. With fsync there is no point: every
+        """Keep the ledger exclusive until another process knocks. With fsync this has no use: every
         append waits for the disk anyway."""
         alone = not self._fsync and self._ledger.noted.try_alone()
         if alone:
@@ -72,7 +73,7 @@ class SqliteJournal(LedgerJournal):
 
     def _listen(self) -> None:
         self._packs.look_again()
-        with suppress(sqlite3.Error, OSError):  # busy or full: the newcomer goes on knocking
+        with suppress(sqlite3.Error, OSError):  # busy or full: the other process keeps knocking
             self._ledger.noted.let_others_in()
         if self._ledger.noted.alone:
             loop = asyncio.get_running_loop()
@@ -117,7 +118,9 @@ class SqliteJournal(LedgerJournal):
             self._packs.keep(place)
         return done
 
-    async def _write(self, partition: Partition, extent: Extent, parts: Sequence[Buffer]) -> Place:
+    async def _write(
+        self, partition: Partition, extent: Extent, parts: Sequence[Buffer]
+    ) -> PackPosition:
         if not self._ledger.noted.alone:
             self._packs.look_again()
         try:
@@ -136,8 +139,8 @@ class SqliteJournal(LedgerJournal):
             raise self.health.failed(error, "writing a pack") from error
         return place
 
-    async def _write_in_thread(self, place: Place, parts: Sequence[Buffer]) -> None:
-        """If the wait is given up, the thread writes on, and the place is in use until it ends."""
+    async def _write_in_thread(self, place: PackPosition, parts: Sequence[Buffer]) -> None:
+        """If the caller is cancelled, the thread goes on, and the place stays in use until then."""
         writing = self._threads.submit(self._packs.write, place, parts)
         try:
             await asyncio.wrap_future(writing)
@@ -147,7 +150,7 @@ class SqliteJournal(LedgerJournal):
             raise
 
     async def count_sweep(self, partition: Partition) -> None:
-        """A pack that is written to is locked: there is nothing to count."""
+        """Does nothing: a pack that is being written to is locked, so no count is needed."""
 
     async def sweep(self, partition: Partition, below: int) -> None:
         self.calls["sweep"] += 1
@@ -166,7 +169,7 @@ class SqliteJournal(LedgerJournal):
             raise Unavailable(f"discarding a pack: {error.strerror}") from error
 
     async def _delete_if_dead(self, partition: Partition, key: str, below: int) -> bool:
-        """False if somebody writes to it."""
+        """False if a process writes to it."""
         locked = self._packs.lock(key)
         if locked is None:
             return not self._packs.exists(key)

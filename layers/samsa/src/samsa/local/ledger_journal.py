@@ -1,8 +1,9 @@
-"""What the journals of a SQLite ledger have in common: the commit, and what they know of the end.
+"""The common part of the journals of a SQLite ledger: the commit, and the next offset.
 
-While the process is alone with the ledger it knows the end of each partition that it appended to
-(`noted.py`). While it is not, it guesses that it was the last to append: to ask would cost a sixth
-of an append, and with fsync more than that. If it was not, its bytes are shifted.
+While the process is alone with the ledger, it knows the next offset of each partition that it
+appended to (`write_behind.py`). Otherwise it guesses that no other process has appended since its
+own last append: a query would cost a sixth of an append, and with fsync more than that. If the
+guess is wrong, the append gets a shift.
 """
 
 from collections import defaultdict
@@ -14,18 +15,19 @@ from samsa.ports import Bound, Claim, CommitResult, Extent, Partition, Tail
 
 REMEMBERED = 100_000
 BUSY_TRIES = 8
-"""Of a commit, each as long as any other call is tried: its bytes are written already."""
+"""Tries of a commit, each as long as the tries of any other call together. It gets more than other
+calls because its bytes are written already."""
 
 
 class LedgerJournal:
-    far = False
+    remote = False
     head_bytes = 0
 
     def __init__(self, ledger: SqliteLedger) -> None:
         self.calls: dict[str, int] = defaultdict(int)
         self._ledger = ledger
         self._ends: dict[Partition, int] = {}
-        """As this process left them."""
+        """The next offsets after this process's last commits."""
 
     async def next_offset(self, partition: Partition) -> int:
         self.calls["next_offset"] += 1
@@ -46,7 +48,7 @@ class LedgerJournal:
         claims: Sequence[Claim],
         sweeps: int | None = None,
     ) -> CommitResult:
-        """As the ledger does it; but if another process writes for long, so much longer."""
+        """The ledger's commit, with more tries while another process writes for long."""
         for tried in range(1, BUSY_TRIES + 1):
             try:
                 done: CommitResult = await self._ledger.commit(
@@ -71,9 +73,9 @@ class LedgerJournal:
         return self._ledger.noted.tail(partition, offset)
 
     async def settle(self, partition: Partition) -> None:
-        """Any call of the ledger finds the notes written down."""
+        """Any ledger call settles the notes first."""
         self.calls["settle"] += 1
         await self._ledger.head(partition)
 
     async def drain(self) -> None:
-        """A commit leaves nothing to be done: notes are final, and written down by themselves."""
+        """Does nothing: notes are final, and are settled by a timer."""

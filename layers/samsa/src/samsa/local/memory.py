@@ -7,7 +7,7 @@ from samsa.ports import Buffer, Missing, Piece
 
 
 class MemoryObjects:
-    far = False
+    remote = False
 
     def __init__(self) -> None:
         self.calls: dict[str, int] = defaultdict(int)

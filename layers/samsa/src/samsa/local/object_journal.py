@@ -1,10 +1,10 @@
 """The journal of a SQLite ledger whose objects are elsewhere: in memory, or on S3.
 
-An append is an object under a fresh key, and then the ledger's transaction, on condition that no
-sweep was counted since before the put: a sweeper deletes what it listed before and finds in no
-index. If one was, the bytes are put again, under another key.
+An append is put as an object with a new key. Then the ledger's transaction commits it, on condition
+that no sweep was counted since before the put: a sweeper deletes the objects that it has listed and
+does not find in the index. If a sweep was counted, the bytes are put again, with another key.
 
-The objects of appends that were never committed are swept by the log.
+The log sweeps the objects of appends that were never committed.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ from samsa.ports.heads import object_key
 
 class ObjectJournal(LedgerJournal):
     def __init__(self, ledger: SqliteLedger, objects: Objects, nonce: Callable[[], str]) -> None:
-        """`nonce` gives a word that nobody else ever uses."""
+        """`nonce` returns a unique word."""
         super().__init__(ledger)
-        self.far = objects.far
+        self.remote = objects.remote
         self._objects = objects
         self._nonce = nonce
 
@@ -46,14 +46,14 @@ class ObjectJournal(LedgerJournal):
         await self._ledger.count_sweep(partition)
 
     async def sweep(self, partition: Partition, below: int) -> None:
-        """What is below log/ the log deletes itself."""
+        """Does nothing: the log itself deletes the objects under log/."""
 
     async def discard(self, partition: Partition, key: str) -> bool:  # noqa: ARG002
-        """The same."""
+        """Does nothing, as `sweep`."""
         return True
 
     async def bury(self, topic_id: UUID) -> None:
-        """The same."""
+        """Does nothing, as `sweep`."""
 
     async def close(self) -> None:
-        """Ledger and objects are closed by whoever opened them."""
+        """Does not close the ledger and the objects: the caller that opened them does."""

@@ -1,17 +1,18 @@
-"""Whether this process is alone with a ledger, and may stay so until another one knocks.
+"""Ownership: whether this process is alone with a ledger, until another process knocks.
 
-Every process that opens a ledger holds a shared lock on a file beside it (`-owner`). A process that
-finds no other there may make its lock exclusive: then no other process reads or writes the ledger,
-and what this one has not written down yet concerns nobody else. A newcomer knocks, by making a file
-(`-knock`); the process that is alone looks for it now and then, writes its notes down, and shares
-again. A process that dies leaves no lock.
+Every process that opens a ledger holds a shared lock on a file beside it (`-owner`). If there is no
+other process, it may make its lock exclusive. Then no other process reads or writes the ledger, so
+no other process can miss the notes that are not settled yet. A new process knocks, by making a file
+(`-knock`). The process that is alone checks for it now and then, settles its notes, and shares the
+ledger again. The lock of a process that dies is released by the kernel.
 
-flock(2) changes a lock by giving it up and taking it anew, and another process may come in between.
-So every change is made behind a second lock, the gate (`-gate`), which is held for no longer than
-that. A lock that is taken anew may follow a process that was alone and died: `recover` is called
-behind the gate, before anything else is done, and writes down what that process left.
+flock(2) changes a lock by releasing it and taking it again, and another process may get it in
+between. So every change is made under a second lock, the gate (`-gate`), which is held only for the
+change. The process that held the lock before may have been alone and died. So after a lock is
+taken, `recover` is called under the gate, before anything else, and settles the notes of that
+process.
 
-No lock is waited for in here but when a ledger is opened, and then not for ever.
+Nothing here waits for a lock, except the opening of a ledger, for a limited time.
 """
 
 import fcntl
@@ -36,7 +37,7 @@ class Ownership:
         self._gate = _opened(f"{path}-gate")
         self.alone = False
         self.was_first = False
-        """Whether no other process had the ledger open when this one came."""
+        """Whether no other process had the ledger open when this one opened it."""
         try:
             self._join()
         except BaseException:
@@ -73,8 +74,8 @@ class Ownership:
                 fcntl.flock(self._gate, fcntl.LOCK_UN)
 
     def try_alone(self) -> bool:
-        """False if another process is there, or is just coming. A process that only looks whether
-        another is alone holds the lock, too, but for no longer than that."""
+        """False if another process has the ledger open, or is opening it. Several tries, because
+        `is_somebody_alone` in another process holds the lock too, for a moment."""
         for _ in range(ALONE_TRIES):
             if self._is_alone():
                 return True
@@ -89,8 +90,8 @@ class Ownership:
                 self._recover()
                 self.alone = True
                 return True
-            # A lock that could not be changed is gone. Nobody can be alone: they would need the
-            # gate. (But for a process of an older version, which knows no gate.)
+            # The failed change has released the shared lock. No other process can be alone now,
+            # because that needs the gate. (Except a process of an older version, without a gate.)
             is_back = try_lock(self._fd, fcntl.LOCK_SH)
         if not is_back:
             self._join()
@@ -101,7 +102,7 @@ class Ownership:
         return os.path.exists(self._knock)
 
     def share(self) -> bool:
-        """False if the gate is in use: then it is as before, and can be tried again."""
+        """False if the gate is in use: then nothing has changed, and it can be tried again."""
         with self._behind_the_gate() as may_change:
             if may_change and try_lock(self._fd, fcntl.LOCK_SH):
                 self.alone = False
@@ -113,7 +114,7 @@ class Ownership:
 
 
 def is_somebody_alone(path: str) -> bool:
-    """For a process that stays outside."""
+    """For a process that does not open the ledger itself."""
     try:
         fd = os.open(f"{path}-owner", os.O_RDONLY)
     except FileNotFoundError:

@@ -1,20 +1,20 @@
 """Packs: append-only files that hold many appends each.
 
-A file per append costs an inode, and a file to open when it is read. A pack costs neither: it is
-written by one process, for one partition, from its start to its end, and what follows in the log
-mostly follows in the pack.
+With one file per append, each append would cost an inode, and each read an open file. A pack is
+written by one process, for one partition, from start to end. Appends that are adjacent in the log
+are mostly adjacent in the pack.
 
-The process that writes a pack holds a shared lock on it until what it wrote there is committed, and
-a pack that is locked is not deleted. A pack is named by the offset that was the next when it was
-made, and all that is in it are at or above. Where it ends only the index can tell: an append that
-was written later may be committed before. What was written and never committed is dead weight.
+A pack's name starts with the partition's next offset at its creation; all its appends are at or
+above that offset. Only the index knows its last offset, because appends may be committed in another
+order than they were written. Bytes that were written and never committed stay in it unused.
 
-No lock is waited for. A sweeper, of this process or of another, locks a pack while it asks the
-index about it; a writer that meets this lock starts the next pack instead.
+The writing process holds a shared lock on its pack until its appends are committed. A locked pack
+is not deleted. A sweeper, of this process or another, locks a pack while it looks for it in the
+index. No process waits for these locks: a writer that finds its pack locked starts the next one.
 
-With `fsync` an append counts as written when its bytes are on the disk, and so are all names that
-lead to them. If the disk fails to do that once, nothing more is written to that pack: the kernel
-forgets what it could not write, and a later sync of the same file would succeed without it.
+With `fsync` an append counts as written when its bytes, its file name and its folders' names are on
+the disk. After a failed sync nothing more is written to that pack: the kernel drops the pages that
+it could not write, and a later sync of the same file would succeed without them.
 """
 
 import errno
@@ -32,7 +32,7 @@ from samsa.ports import Buffer, Partition
 PACK_BYTES = 64 * 1024 * 1024
 MOST_OPEN = 256
 NEW_TRIES = 8
-"""A new pack may be found, and locked, by a sweeper before its writer can lock it."""
+"""A sweeper may find and lock a new pack before its writer can lock it."""
 
 
 def _folder(partition: Partition) -> str:
@@ -59,20 +59,20 @@ class Pack:
         self.fd = fd
         self.inode = os.fstat(fd).st_ino
         self.seen_in = 0
-        """In which round it was last found at its path."""
+        """The round in which its path was checked last (`look_again`)."""
         self.end = 0
         """Where the next append goes."""
         self.users = 0
-        """How many write to it, or are about to."""
+        """How many appends are being written to it, or wait for their commit."""
         self.is_left = False
-        """To be closed when it has no users any more."""
+        """Whether it is closed as soon as it has no users."""
         self.named = False
-        """Whether its name, and those of its folders, are durable."""
+        """Whether its name and its folders' names are durable."""
         self.broken = False
         """Whether a sync has failed."""
 
 
-class Place(NamedTuple):
+class PackPosition(NamedTuple):
     """Where an append's bytes go."""
 
     pack: Pack
@@ -81,7 +81,7 @@ class Place(NamedTuple):
 
 class Packs:
     def __init__(self, root: str, process: str, fsync: bool = False) -> None:
-        """`process` is a word, without a dash, that no other process ever uses."""
+        """`process` is a unique word of this process, without a dash."""
         self._root = root
         self._fsync = fsync
         self._process = process
@@ -90,8 +90,8 @@ class Packs:
         self._packs: dict[Partition, Pack] = {}
         self._open: OrderedDict[Partition, Pack] = OrderedDict()
 
-    def place(self, partition: Partition, base: int, size: int) -> Place:
-        """Room for an append. The caller writes there, and then gives it back or keeps it."""
+    def place(self, partition: Partition, base: int, size: int) -> PackPosition:
+        """Reserve room for an append. The caller writes there, then calls `keep` or `give_back`."""
         pack = self._open.get(partition) or self._reopened(partition)
         if pack is not None and (pack.broken or not self._is_there(pack)):
             pack = None
@@ -101,16 +101,16 @@ class Packs:
         start = pack.end
         pack.end += size
         pack.users += 1
-        return Place(pack, start)
+        return PackPosition(pack, start)
 
     def look_again(self) -> None:
-        """From now on each pack is looked for at its path once more before it is written to. To do
-        so with every append was a twentieth of its time, and who takes a file away under a broker
-        has taken more than what is written meanwhile."""
+        """Check each pack's path once more before the next write to it. A check at every append
+        took a twentieth of the append's time. And if a file is removed under a running broker, more
+        is lost than the appends until the next check."""
         self._round += 1
 
     def _is_there(self, pack: Pack) -> bool:
-        """A file that was moved or deleted can still be written to, and nobody would find it."""
+        """Without this check, a moved or deleted file could be written to, and never be found."""
         if pack.seen_in == self._round:
             return True
         pack.seen_in = self._round
@@ -119,8 +119,8 @@ class Packs:
         except (FileNotFoundError, NotADirectoryError):
             return False
 
-    def write(self, place: Place, parts: Sequence[Buffer]) -> None:
-        """In any thread."""
+    def write(self, place: PackPosition, parts: Sequence[Buffer]) -> None:
+        """May run in any thread."""
         write_all_at(place.pack.fd, parts, place.start)
         if self._fsync:
             self._sync(place.pack)
@@ -136,11 +136,11 @@ class Packs:
             pack.broken = True
             raise
 
-    def keep(self, place: Place) -> None:
+    def keep(self, place: PackPosition) -> None:
         self._release(place.pack)
 
-    def give_back(self, place: Place, size: int) -> None:
-        """Nothing was stored there, for certain."""
+    def give_back(self, place: PackPosition, size: int) -> None:
+        """Call it only if it is certain that nothing was committed there."""
         if place.pack.end == place.start + size:
             place.pack.end = place.start
         self._release(place.pack)
@@ -151,8 +151,8 @@ class Packs:
             self._close(pack)
 
     def leave(self, partition: Partition) -> None:
-        """Write no more to the partition's pack. A descriptor that a thread writes to stays open:
-        its number would soon be another file's."""
+        """Stop writing to the partition's pack. A descriptor that a thread writes to stays open:
+        after a close, its number could become that of another file."""
         pack = self._packs.pop(partition, None)
         self._open.pop(partition, None)
         if pack is not None:
@@ -164,7 +164,7 @@ class Packs:
         pack = self._packs.get(partition)
         self.leave(partition)
         if pack is not None and pack.broken and not pack.end:
-            self.delete(pack.key)  # while a disk fails, each try would leave one
+            self.delete(pack.key)  # while a disk fails, each try would leave an empty file
 
     def _new(self, partition: Partition, base: int) -> Pack:
         for _ in range(NEW_TRIES):
@@ -180,7 +180,7 @@ class Packs:
     def _created(self, partition: Partition, key: str) -> int:
         try:
             return self._create(key)
-        except FileNotFoundError:  # no folder yet, or a sweeper just found it empty
+        except FileNotFoundError:  # no folder yet, or a sweeper has just removed it
             os.makedirs(f"{self._root}/{_folder(partition)}", exist_ok=True)
             return self._create(key)
 
@@ -189,7 +189,7 @@ class Packs:
 
     @staticmethod
     def _is_ours(fd: int) -> bool:
-        """Whether it could be locked, and was not swept before that. Else it is closed."""
+        """Whether it could be locked, and was not deleted before that. If not, it is closed."""
         ours = False
         try:
             ours = try_lock(fd, fcntl.LOCK_SH) and os.fstat(fd).st_nlink > 0
@@ -209,7 +209,7 @@ class Packs:
             self._close(other)
 
     def _reopened(self, partition: Partition) -> Pack | None:
-        """A pack that was closed to make room for others, if it is still there."""
+        """A pack that was closed because too many were open, if it still exists."""
         pack = self._packs.get(partition)
         if pack is None:
             return None
@@ -230,7 +230,7 @@ class Packs:
             pack.fd = -1
 
     def tidy(self, partition: Partition, below: int) -> None:
-        """Leave our own pack if part of it is dead: it can be deleted sooner."""
+        """Stop writing to our own pack if it begins below `below`: it can be deleted sooner."""
         pack = self._packs.get(partition)
         if pack is not None and not pack.users and pack.first < below:
             self.leave(partition)
@@ -245,7 +245,7 @@ class Packs:
         return [f"{folder}/{name}" for name in names if int(name.partition("-")[0]) < below]
 
     def lock(self, key: str) -> int | None:
-        """A descriptor that keeps everybody from writing to a pack, if nobody does."""
+        """A descriptor with an exclusive lock on a pack. None if it is gone or being written to."""
         try:
             fd = os.open(f"{self._root}/{key}", os.O_RDONLY)
         except FileNotFoundError:
@@ -266,7 +266,7 @@ class Packs:
         try:
             os.rmdir(f"{self._root}/{key.rpartition('/')[0]}")
         except OSError:
-            return  # others are there
+            return  # the folder has other packs
 
     def bury(self, topic_id: UUID) -> None:
         for partition in [p for p in self._packs if p.topic_id == topic_id]:

@@ -1,7 +1,7 @@
-"""The SQLite ledger's tables, and how its rows become the ports' types.
+"""The SQLite ledger's tables, and the conversion between rows and the ports' types.
 
-The format is numbered in the file itself (`PRAGMA user_version`). A ledger of another number is
-refused and left as it is. Ledgers from before one commit have no number: theirs is 0.
+The file holds the number of its format (`PRAGMA user_version`). A ledger with another number is
+refused and not changed. Ledgers older than the design of one commit have no number: it reads as 0.
 """
 
 import json
@@ -12,11 +12,11 @@ from array import array
 from typing import Any
 from uuid import UUID
 
-from samsa.ports import Extent, Grave, Head, Misconfigured, Partition, Topic
+from samsa.ports import Extent, Head, Misconfigured, Partition, PendingDeletion, Topic
 
 FORMAT = 1
 
-# A head is one row, as it is one item in DynamoDB. An extent is found by its last offset: one range
+# A head is one row, as it is one item in DynamoDB. The key of an extent is its last offset: a range
 # scan from `last >= O` starts with the extent that contains O.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS topics (
@@ -62,7 +62,7 @@ _MARK = struct.Struct(">II")
 
 
 def format_of(db: sqlite3.Connection, path: str) -> int:
-    """0 if there is no ledger in the file yet. Raises Misconfigured: it is not `FORMAT`."""
+    """0 if there is no ledger in the file yet. Raises Misconfigured if it is not `FORMAT`."""
     found = int(db.execute("PRAGMA user_version").fetchone()[0])
     if found == FORMAT or not db.execute("PRAGMA table_info(heads)").fetchone():
         return found
@@ -82,7 +82,7 @@ def unpack_marks(packed: bytes) -> tuple[tuple[int, int], ...]:
 
 
 def pack_times(times: tuple[int, ...]) -> bytes:
-    """Not with struct, which would read a new format for every new length."""
+    """Without struct, which would parse a new format string for every new length."""
     return _big_endian(array("q", times)).tobytes()
 
 
@@ -91,7 +91,7 @@ def unpack_times(packed: bytes) -> tuple[int, ...]:
 
 
 def _big_endian(numbers: "array[int]") -> "array[int]":
-    """As in the database, from what they are in this machine's memory; and back."""
+    """Convert between this machine's byte order and that of the database, in both directions."""
     if sys.byteorder == "little":
         numbers.byteswap()
     return numbers
@@ -103,7 +103,7 @@ EXTENT = (
 )
 MARKS, TIMES = Extent._fields.index("marks"), Extent._fields.index("times")
 INSERT_EXTENT = "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
-# The first extent that ends after ours begins is the only one that could hold some of it.
+# Only the first extent that ends at or after our base can overlap ours: others begin after it.
 INSERT_UNLESS_HELD = """
     INSERT INTO extents SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16
     WHERE coalesce((SELECT base FROM extents WHERE topic=?1 AND partition=?2 AND last >= ?4
@@ -118,7 +118,7 @@ def extent_to_row(partition: Partition, extent: Extent) -> tuple[Any, ...]:
 
 
 def committed(extent: Extent, base: int, key: str, start: int) -> Extent:
-    """The append that `extent` describes, at its base and in its place. Its own base is a guess."""
+    """The append of `extent`, with its real base and place. `extent.base` is a guess."""
     guess, offsets, size, newest, stored_at, _, marks, records, _, times, *_ = extent
     shift = base - guess
     return Extent(base, offsets, size, newest, stored_at, key, marks, records, start, times, shift)
@@ -136,15 +136,15 @@ def row_to_head(row: tuple[Any, ...]) -> Head:
     return Head(next_offset, log_start, {} if watchers == NOTHING else json.loads(watchers))
 
 
-def grave_to_row(partition: Partition, grave: Grave) -> tuple[Any, ...]:
+def grave_to_row(partition: Partition, grave: PendingDeletion) -> tuple[Any, ...]:
     name, base, end, keys, since, announced = grave
     where = partition.topic_id.bytes, partition.number
     return (*where, name, base, end, json.dumps(keys), since, announced)
 
 
-def row_to_grave(row: tuple[Any, ...]) -> Grave:
+def row_to_grave(row: tuple[Any, ...]) -> PendingDeletion:
     name, base, end, keys, since, announced = row
-    return Grave(name, base, end, tuple(json.loads(keys)), since, bool(announced))
+    return PendingDeletion(name, base, end, tuple(json.loads(keys)), since, bool(announced))
 
 
 def row_to_topic(row: tuple[Any, ...]) -> Topic:

@@ -1,12 +1,12 @@
 """The SQLite ledger: one file, safe for several processes on one machine.
 
 Every ledger call is one transaction, and so is the commit of an append. WAL mode: readers never
-wait. With `synchronous=NORMAL` a commit survives the end of the process (`kill -9`); `fsync=True`
-makes it survive the end of the machine too, and then calls run in a thread, because they wait for
-the disk.
+wait. With `synchronous=NORMAL` a commit survives a crash of the process (`kill -9`). With
+`fsync=True` it also survives a crash of the machine; then calls run in a thread, because they wait
+for the disk.
 
-Without fsync a call takes 10-30 µs, less than handing it to a thread would cost: it runs in the
-event loop.
+Without fsync a call takes 10-30 µs, less than a hand-over to a thread. So it runs in the event
+loop.
 """
 
 import asyncio
@@ -24,7 +24,6 @@ from samsa.local.checkpoint import Checkpointer
 from samsa.local.database import BUSY_TIMEOUT_MS, store_call
 from samsa.local.files import sync_file
 from samsa.local.node_rows import NODES_SCHEMA, NodeCalls
-from samsa.local.noted import NotedAppends
 from samsa.local.schema import (
     FORMAT,
     INSERT_EXTENT,
@@ -37,6 +36,7 @@ from samsa.local.schema import (
 )
 from samsa.local.swaps import SwapCalls
 from samsa.local.topic_list import TOPIC_CHANGES, TopicList
+from samsa.local.write_behind import WriteBehind
 from samsa.ports import (
     Bound,
     Claim,
@@ -83,7 +83,8 @@ HARMLESS = {
     "remove_node",
     "commit",
 }
-"""Calls that leave heads and producers as they are; but for a commit, which says what it did."""
+"""Calls after which the known heads and producers stay true: they do not change them, except
+`commit`, which updates or forgets what is known."""
 
 ADVANCE = f"""
     UPDATE heads SET next_offset = next_offset + ?
@@ -92,7 +93,8 @@ ADVANCE = f"""
 
 
 class SweepsMoved(Exception):
-    """An object that was put before may be deleted by now: nothing was committed."""
+    """A sweep was counted, so an object that was put before it may be deleted: nothing was
+    committed."""
 
 
 class SqliteLedger(SwapCalls, NodeCalls):
@@ -100,7 +102,7 @@ class SqliteLedger(SwapCalls, NodeCalls):
         super().__init__(path, _schema(path), fsync)
         self._path = path
         self._topics = TopicList(self._db)
-        self.noted = NotedAppends(path, self._db, partial(self.failed, "settle"))
+        self.noted = WriteBehind(path, self._db, partial(self.failed, "settle"))
         self._checkpointer = Checkpointer(path)
         self._is_open()
 
@@ -133,11 +135,12 @@ class SqliteLedger(SwapCalls, NodeCalls):
         claims: Sequence[Claim],
         sweeps: int | None = None,
     ) -> CommitResult:
-        """Give an append, whose bytes are at `start` of the object `key`, its offsets, bind its
-        producers and index it; or do nothing, if claims are lost. `extent.base` is a guess.
+        """Commit an append, whose bytes are at `start` of the object `key`: give it its offsets,
+        store its producers' states, index it. Or do nothing, if a claim does not hold.
+        `extent.base` is a guess.
 
-        Raises UnknownPartition; SweepsMoved, if `sweeps` is given and is another by now; Busy, and
-        nothing was done; and Unavailable.
+        Raises UnknownPartition; SweepsMoved, if `sweeps` is given and has changed; Busy, and
+        nothing was done; Unavailable.
         """
         where = (partition.topic_id.bytes, partition.number)
         self._db.execute("BEGIN IMMEDIATE")
@@ -158,7 +161,7 @@ class SqliteLedger(SwapCalls, NodeCalls):
             self._db.execute("COMMIT")
         except BaseException:
             self._db.rollback()
-            self.noted.forget(partition)  # after an error of COMMIT it may be written
+            self.noted.forget(partition)  # after a failed COMMIT it may be written
             raise
         self.noted.remember(partition, head, claims)
         return CommitResult(head, base)
@@ -182,7 +185,7 @@ class SqliteLedger(SwapCalls, NodeCalls):
 
     @store_call
     def holds(self, partition: Partition, key: str, offset: int) -> bool:
-        """Whether anything at or above `offset` is in the object. Reads the index to its end."""
+        """Whether an extent at or above `offset` is in the object. Scans the index to its end."""
         row = self._db.execute(
             "SELECT 1 FROM extents WHERE topic=? AND partition=? AND last >= ? AND key=? LIMIT 1",
             (partition.topic_id.bytes, partition.number, offset, key),
@@ -393,7 +396,7 @@ class SqliteLedger(SwapCalls, NodeCalls):
         return str(row[0])
 
     async def persist(self) -> None:
-        """Make durable all that was committed, by any process. Raises Unavailable."""
+        """Make all commits durable, of any process. Raises Unavailable."""
         try:
             await asyncio.to_thread(sync_file, f"{self._path}-wal")
         except OSError as error:
@@ -406,8 +409,9 @@ class SqliteLedger(SwapCalls, NodeCalls):
 
 
 def _schema(path: str) -> str:
-    """What makes the ledger, in one transaction: half of one would be taken for another format's.
-    Looked at before anything is opened to write: one that is not ours stays as it is."""
+    """The SQL that creates the ledger; empty if it exists. It is one transaction: a half-made
+    ledger would look like another format. The file is checked before it is opened for writing: a
+    database that is not ours is not changed."""
     if os.path.exists(path):
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as db:
             if format_of(db, path):

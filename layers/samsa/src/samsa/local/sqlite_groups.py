@@ -1,11 +1,11 @@
-"""Groups and their offsets in SQLite: two tables in the ledger's file, over its own connection.
+"""Groups and their offsets in SQLite: two tables in the ledger's file, with their own connection.
 
-Every call is one statement or one transaction, in the event loop as the ledger's calls are; with
+Every call is one statement or one transaction, in the event loop like the ledger's calls; with
 `fsync` they run in a thread, because they wait for the disk.
 
-While its process is alone with the ledger (`ownership.py`), nobody else can change a group: the
-version that was stored or read last is the one that is there. Who has let others in is never alone
-again, so that what was remembered before is never asked for after.
+While its process is alone with the ledger (`ownership.py`), no other process can change a group. So
+the version that was stored or read last is the current one. After sharing the ledger, a process is
+never alone again, so a version remembered before is not used after.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS offsets (
     PRIMARY KEY (group_id, topic, partition)
 ) WITHOUT ROWID;
 """
-# The pages of a large state are not read where it is not asked for.
+# If the caller has the current version, the pages of a large state are not read.
 GROUP = "SELECT version, CASE WHEN version = ? THEN x'' ELSE state END FROM groups WHERE id = ?"
 COMMIT = """
     INSERT INTO offsets VALUES (?,?,?,?,?,?,?,?,?)
@@ -56,7 +56,7 @@ class SqliteGroups(Database):
         self._is_open()
         self._alone = alone
         self._versions: dict[str, int] = {}
-        """Of groups that were stored or read while alone."""
+        """Versions of the groups that were stored or read while alone."""
 
     def is_current(self, group_id: str, version: int) -> bool:
         return self._versions.get(group_id) == version and self._alone()

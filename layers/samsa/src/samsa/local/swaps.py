@@ -1,7 +1,7 @@
-"""The index as it changes: runs of extents are swapped, and what they named goes to its grave.
+"""Changes of the index in SQLite: swaps of runs of extents, and graves for the replaced objects.
 
-One transaction each, so a swap either sees all that it replaces exactly as it was read, or does
-nothing.
+Each swap is one transaction. It replaces the old extents only if all are exactly as they were read;
+otherwise it does nothing.
 """
 
 import sqlite3
@@ -17,14 +17,14 @@ from samsa.local.schema import (
     row_to_extent,
     row_to_grave,
 )
-from samsa.ports import Extent, Grave, Partition, graves_of
+from samsa.ports import Extent, Partition, PendingDeletion, graves_of
 
 INSERT_GRAVE = "INSERT OR IGNORE INTO graves VALUES (?,?,?,?,?,?,?,?)"
 TAKE_ANNOUNCED = "DELETE FROM graves WHERE topic=? AND partition=? AND name=? AND announced"
 
 
-class Refused(Exception):
-    """A swap finds something else than it was promised."""
+class SwapRefused(Exception):
+    """A new segment of the swap is not announced any more."""
 
 
 class SwapCalls(Database):
@@ -49,7 +49,7 @@ class SwapCalls(Database):
                 if there != list(old):
                     return there == list(new)
                 self._swap(partition, old, new)
-        except Refused:
+        except SwapRefused:
             return False
         return True
 
@@ -61,7 +61,7 @@ class SwapCalls(Database):
         where = (partition.topic_id.bytes, partition.number)
         for key in {extent.key for extent in new} - {extent.key for extent in old}:
             if not self._db.execute(TAKE_ANNOUNCED, (*where, key)).rowcount:
-                raise Refused(key)
+                raise SwapRefused(key)
         self._db.execute(
             "DELETE FROM extents WHERE topic=? AND partition=? AND last >= ? AND last < ?",
             (*where, old[0].base, old[-1].end),
@@ -71,11 +71,11 @@ class SwapCalls(Database):
         self._db.executemany(INSERT_GRAVE, graves)
 
     @store_call
-    def announce(self, partition: Partition, grave: Grave) -> None:
+    def announce(self, partition: Partition, grave: PendingDeletion) -> None:
         self._db.execute(INSERT_GRAVE, grave_to_row(partition, grave))
 
     @store_call
-    def graves(self, partition: Partition, limit: int) -> list[Grave]:
+    def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
         rows = self._db.execute(
             "SELECT name, base, until, keys, since, announced FROM graves "
             "WHERE topic=? AND partition=? ORDER BY name LIMIT ?",

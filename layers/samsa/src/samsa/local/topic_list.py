@@ -1,8 +1,8 @@
-"""All topics of a SQLite ledger, in memory.
+"""A cache of all topics of a SQLite ledger, in memory.
 
-To read and build ten thousand topics takes a tenth of a second, and clients ask for all of them.
-Triggers note the name of each topic that is made, changed or deleted, by any process; a listing
-reads what was noted since the one before.
+Clients ask for all topics, and to read and build ten thousand takes a tenth of a second. Triggers
+record the name of each topic that any process creates, changes or deletes. A listing reads only the
+changes since the last one.
 """
 
 import sqlite3
@@ -12,7 +12,7 @@ from samsa.local.schema import row_to_topic
 from samsa.ports import Topic
 
 NOTED = 10_000
-"""Changes that are kept. Who comes after more of them reads everything."""
+"""Changes that are kept. After more changes than that, a listing reads everything."""
 SELECT = "SELECT name, id, partitions, created_at, configs FROM topics"
 _TABLE = """
 CREATE TABLE IF NOT EXISTS topic_changes (version INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT);"""
@@ -35,7 +35,7 @@ class TopicList:
         self._listed: list[Topic] = []
 
     def current(self) -> list[Topic]:
-        """By name. The same list as before if nothing has changed: it is not to be written to."""
+        """Sorted by name. Do not modify it: without changes it is the same list as before."""
         changes = self._db.execute(
             "SELECT version, name FROM topic_changes WHERE version > ? ORDER BY version",
             (self._version,),
@@ -50,7 +50,7 @@ class TopicList:
         return self._listed
 
     def _read_all(self) -> None:
-        """The version first: what changes meanwhile is read once more."""
+        """The version is read first: what changes meanwhile is read again the next time."""
         (version,) = self._db.execute("SELECT max(version) FROM topic_changes").fetchone()
         self._listed = [row_to_topic(row) for row in self._db.execute(SELECT + " ORDER BY name")]
         self._topics = {topic.name: topic for topic in self._listed}

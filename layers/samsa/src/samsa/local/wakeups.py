@@ -1,9 +1,9 @@
 """Wake-ups within one process, and by datagram between the processes of one cluster.
 
-A datagram says only "look at this partition again", or at this group: losing one costs delay. Each
-look may cost a call to the ledger, so a datagram counts only if it begins with the secret of the
-process that it is sent to. The secret is part of the process's address, which only the ledger has:
-who cannot read the ledger cannot cause a look.
+A datagram says only "look at this partition again", or at this group. A lost one costs only delay.
+Each look may cost a call to the ledger. So a datagram counts only if it begins with the secret of
+the process that it is sent to. The secret is part of the process's address, which is only in the
+ledger: a sender that cannot read the ledger cannot cause a look.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from samsa.ports import Appended, Awaited, GroupKey, Partition
 PARTITION_NOTE, GROUP_NOTE = b"P", b"G"
 LAST_PORT = 2**16 - 1
 LONGEST_GROUP_ID = 2**15 - 1
-"""What a string of Kafka's protocol holds."""
+"""The longest string of Kafka's protocol."""
 
 
 class Waiter:
@@ -72,13 +72,14 @@ class LocalWakeups:
         self._transport: asyncio.DatagramTransport | None = None
         self._senders: dict[int, socket.socket] = {}
         self.wake_elsewhere: Callable[[Awaited, Iterable[str], Appended | None], None] | None = None
-        """Wakes watchers that are no processes."""
+        """Wakes watchers that are not processes, such as connections of API Gateway."""
 
     async def listen(
         self, host: str, port: int = 0, *, reached_at: str | None = None, secret: bytes = b""
     ) -> None:
-        """Hear other processes; `address` is then where they find this one. They send to
-        `reached_at`, a number and not a name, or to the address that `host` is. Raises OSError."""
+        """Receive wake-ups of other processes, and set `address`, to which they send. It has
+        `reached_at`, an IP address and not a name, or else the IP address of `host`. Raises
+        OSError."""
         loop = asyncio.get_running_loop()
         sock = _bound(await loop.getaddrinfo(host, port, type=socket.SOCK_DGRAM))
         self._transport, _ = await loop.create_datagram_endpoint(
@@ -112,7 +113,7 @@ class LocalWakeups:
         if to is None:
             return
         sender = self._senders.get(to.family)
-        # A host may lack IPv6 altogether; a full send buffer drops: a wake-up is only a hint.
+        # The host may have no IPv6, the send buffer may be full: a wake-up is only a hint.
         with suppress(OSError):
             if sender is None:
                 sender = socket.socket(to.family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
@@ -134,7 +135,7 @@ class _Destination(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _destination(watcher: str) -> _Destination | None:
-    """None if it is not the address of a process. Names are not looked up: DNS would block."""
+    """None if it is not the address of a process. Names are not resolved: DNS would block."""
     try:
         host, port, secret = watcher.split("|")
         family = socket.AF_INET6 if ip_address(host).version == 6 else socket.AF_INET
@@ -145,7 +146,7 @@ def _destination(watcher: str) -> _Destination | None:
 
 
 def _bound(found: Iterable[tuple[int, int, int, str, tuple[object, ...]]]) -> socket.socket:
-    """The first of the addresses that a host's name stands for, as the listener takes it."""
+    """Bound to the first address that the host's name resolves to, as the listener is."""
     family, kind, _, _, place = next(iter(found))
     sock = socket.socket(family, kind | socket.SOCK_NONBLOCK)
     try:
@@ -169,7 +170,7 @@ class _Ear(asyncio.DatagramProtocol):
             self._wakeups.wake_here(awaited)
 
     def error_received(self, exc: Exception) -> None:
-        """Nothing is sent from here, so nothing that was sent can fail here."""
+        """Nothing is sent through this socket, so no send can fail here."""
 
 
 def _note(awaited: Awaited) -> bytes:

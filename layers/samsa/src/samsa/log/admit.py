@@ -1,12 +1,12 @@
-"""Admission: an idempotent producer's batches before they are committed.
+"""Admission: decides which batches of idempotent producers may be committed.
 
-`screen` settles what needs no commit (duplicates, refusals) and drafts the rest; `claims` are the
-drafts as the commit takes them, each on condition that the producer's state is still the one that
-was judged. A lost claim means that another process serves the same producer: the batches then start
-again.
+`screen` answers batches that need no commit (duplicates, refusals) and drafts the producer's next
+state for the others. `claims` turns the drafts into claims: each holds only if the producer's state
+is still the one that was judged. A lost claim means that another process serves the same producer;
+the batches are then screened again.
 
-This process remembers what it committed itself: a producer that stays on one connection costs no
-read.
+This process remembers the states that it committed itself: a producer that stays on one connection
+costs no read.
 """
 
 from collections import OrderedDict
@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
+from samsa.bounded import Bounded
 from samsa.ports import Claim, Partition
 from samsa.records.batch import BatchHeader
 
@@ -22,7 +23,8 @@ from .stores import Stores
 
 REMEMBERED = 100_000
 EXCUSED_MS = 60_000
-"""How long after a failure, or after a stranger's first gap, a gap is taken to be of our making."""
+"""For this long after a failure, or after the first gap of a producer that is new to this process,
+a gap in its sequence numbers counts as our fault: the client is told to try again."""
 
 
 class Refusal(Enum):
@@ -49,7 +51,7 @@ class Planned(NamedTuple):
     version: int
     draft: Draft
     members: list[int]
-    """Which of the append's batches it holds, in order."""
+    """Numbers of the append's batches that are in the draft, in order."""
 
 
 class Screening(NamedTuple):
@@ -75,8 +77,8 @@ class Producers:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         self._known: OrderedDict[tuple[Partition, int], Known] = OrderedDict()
-        self._failed: OrderedDict[tuple[Partition, int], int] = OrderedDict()
-        """When a producer was last told to send a batch again, or came here with a gap."""
+        self._failed = Bounded[tuple[Partition, int], int](REMEMBERED)
+        """When a producer was last told to send a batch again, or first came here with a gap."""
 
     async def screen(
         self, partition: Partition, batches: list[tuple[int, BatchHeader]]
@@ -101,7 +103,7 @@ class Producers:
     def _follow_known(
         self, partition: Partition, producer_id: int, mine: list[tuple[int, BatchHeader]]
     ) -> Planned | None:
-        """The plain case: every batch follows what this process stored last."""
+        """The fast path: every batch follows the state that this process stored last."""
         known = self._known.get((partition, producer_id))
         if known is None:
             return None
@@ -120,7 +122,7 @@ class Producers:
         mine: list[tuple[int, BatchHeader]],
         settled: dict[int, Outcome],
     ) -> Planned | None:
-        bound = await self._stores.insist(self._stores.journal.producer, partition, producer_id)
+        bound = await self._stores.retry(self._stores.journal.producer, partition, producer_id)
         draft = Draft.of(ProducerState.of(bound) if bound else None)
         members: list[int] = []
         for number, header in mine:
@@ -145,14 +147,14 @@ class Producers:
             assert entry is not None
             return Outcome(entry.base, -1)
         if verdict is Verdict.UNKNOWN and key in self._failed:
-            # The batch before failed here: the client is about to send it again.
+            # The batch before it failed here: the client will send that one again.
             verdict = Verdict.OUT_OF_ORDER
         return self._excused(key, refused(_REFUSALS[verdict]))
 
     def _excused(self, key: tuple[Partition, int], outcome: Outcome) -> Outcome:
-        """What follows a batch that failed is too early, and not out of order: on that error
-        librdkafka starts a new epoch, and sends again under it what may be stored already. Of a
-        producer that this process has not served, it does not know what failed elsewhere."""
+        """After a failed batch, the next ones are refused with TRY_AGAIN and not OUT_OF_ORDER: on
+        that error librdkafka starts a new epoch, and repeats under it batches that may be stored
+        already. The same for a producer that is new here: it may have failed elsewhere."""
         if outcome.refusal is Refusal.TRY_AGAIN:
             self._note_failure(key)
         elif outcome.refusal is Refusal.OUT_OF_ORDER:
@@ -169,7 +171,8 @@ class Producers:
     def claims(
         self, planned: dict[int, Planned], deltas: dict[int, int]
     ) -> tuple[list[Claim], dict[int, Known]]:
-        """What a commit takes, and what is true by producer id once it has its base."""
+        """The claims for a commit, and the states by producer id that are true once it has its
+        base."""
         if not planned:
             return [], {}
         claims: list[Claim] = []
@@ -177,12 +180,13 @@ class Producers:
         expires_at = self._stores.clock.now_ms() + self._stores.limits.producer_expiry_ms
         for producer_id, plan in planned.items():
             state = plan.draft.state([deltas[number] for number in plan.members])
-            claims.append(Claim(producer_id, state.pack(), plan.version, expires_at))
+            packed = state.pack_small() if self._stores.journal.remote else state.pack()
+            claims.append(Claim(producer_id, packed, plan.version, expires_at))
             known[producer_id] = Known(plan.version + 1, state)
         return claims, known
 
     def lost(self, partition: Partition, producer_ids: Iterable[int]) -> None:
-        """Another process serves them as well: what is known here is old."""
+        """Forget these states: another process serves the same producers, so they are old."""
         for producer_id in producer_ids:
             self._known.pop((partition, producer_id), None)
 
@@ -192,7 +196,7 @@ class Producers:
             self._remember((partition, producer_id), Known(one.version, one.state.at(base)))
 
     def _remember(self, key: tuple[Partition, int], known: Known) -> None:
-        # Each look-up hashes a UUID in Python: only what is needed.
+        # As few look-ups as possible: each hashes a UUID in Python.
         self._known[key] = known
         if self._failed:
             self._failed.pop(key, None)
@@ -208,7 +212,4 @@ class Producers:
                 self._note_failure((partition, header.producer_id))
 
     def _note_failure(self, key: tuple[Partition, int]) -> None:
-        self._failed[key] = self._stores.clock.now_ms()
-        self._failed.move_to_end(key)
-        if len(self._failed) > REMEMBERED:
-            self._failed.popitem(last=False)
+        self._failed.keep(key, self._stores.clock.now_ms())

@@ -1,8 +1,8 @@
-"""Append: judge, lay out, commit, and only then answer.
+"""Append: judge the batches, lay them out, commit, and only then answer.
 
 The journal stores the bytes and shows them in one commit, or does nothing (`ports/journal.py`).
-What is left to do here is what depends on the producers: which batches may be appended, and to
-start again if another process was faster with one of them.
+This module decides which batches may be appended. It starts again if another process has committed
+for one of the same producers meanwhile.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ class Appender:
         self._producers = Producers(stores)
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether each append talks to stores that are not on this machine."""
-        return self._stores.journal.far
+        return self._stores.journal.remote
 
     async def append(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
-        """An outcome for each batch, in order. Raises Unavailable: then nothing is known."""
+        """An outcome for each batch, in order. Raises Unavailable: each may be stored or not."""
         outcomes: dict[int, Outcome] = {}
         waiting = [(number, batch.header) for number, batch in enumerate(batches)]
         try:
@@ -51,7 +51,7 @@ class Appender:
         screening: Screening,
         outcomes: dict[int, Outcome],
     ) -> bool:
-        """False if a producer was served elsewhere meanwhile, and nothing is stored."""
+        """False: another process served one of the producers meanwhile. Nothing is stored."""
         journal, producers = self._stores.journal, self._producers
         guess = await journal.next_offset(partition)
         layout = lay_out(guess, batches, screening.admitted, self._stores.clock.now_ms())

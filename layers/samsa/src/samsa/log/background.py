@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class Background:
-    """Keeps its tasks alive, and takes note of what failed: everything here can be done again."""
+    """Keeps its tasks alive, and logs failures: all work here can be repeated later."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, T], *answers: type[Exception]) -> "asyncio.Task[T]":
-        """`answers` are errors that whoever asked for the work is told; they are no news here."""
+        """`answers` are errors that the caller handles; they are not logged here."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(lambda _: self._ended(task, answers))

@@ -1,8 +1,8 @@
-"""A byte-bounded cache of the tail, for object stores that are far away.
+"""A cache of the objects that were written or read last, for object stores over a network.
 
-What was written or read last is what consumers ask for next. Objects never change, so nothing here
-is ever stale; a deleted one may linger, which no reader minds. The local folder does not need this:
-the kernel's page cache is its tail cache.
+Consumers ask next for what was written or read last. The cache is bounded in bytes. Objects never
+change, so nothing in it is ever stale; a deleted object may stay for a while, which does no harm to
+readers. The local folder does not need it: the kernel's page cache does the same.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from samsa.ports import Buffer, Objects, Piece
 
 WHOLE_OBJECT = 8 * 1024 * 1024
-"""A range of an object up to this size is fetched with the rest of it: its reader comes back."""
+"""For a range that ends below this, the whole object is fetched: its reader will ask for more."""
 
 
 class TailCache:
@@ -23,7 +23,7 @@ class TailCache:
         self._size = 0
         self._loading: dict[str, asyncio.Task[bytes]] = {}
         self.calls = objects.calls
-        self.far = objects.far
+        self.remote = objects.remote
 
     def _keep(self, key: str, data: bytes) -> None:
         if key in self._held or len(data) > self._max_bytes // 4:
@@ -62,7 +62,7 @@ class TailCache:
         return memoryview(data)[start : start + length]
 
     async def _load(self, key: str) -> bytes:
-        """Fetch an object once, however many readers want it now; none of them can call it off."""
+        """Fetch an object once for all readers that wait for it; none of them can cancel that."""
         task = self._loading.get(key)
         if task is None:
             task = self._loading[key] = asyncio.get_running_loop().create_task(self._fetch(key))
@@ -78,7 +78,7 @@ class TailCache:
     def _loaded(self, key: str, task: "asyncio.Task[bytes]") -> None:
         del self._loading[key]
         if not task.cancelled():
-            task.exception()  # those who still wait get it; perhaps there are none
+            task.exception()  # marks it as retrieved: perhaps no reader waits any more
 
     async def delete(self, keys: Sequence[str]) -> None:
         for key in keys:

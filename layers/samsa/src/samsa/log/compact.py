@@ -1,23 +1,24 @@
-"""Compaction: the newest record of every key stays, and offsets never change.
+"""Compaction: keeps the newest record of every key. Offsets never change.
 
-A round notes the keys of what was not cleaned before, as many as the map may hold, and then goes
-through the log from its start, group by group. What changes in a group is written under a fresh key
-and swapped into the index in one step; what does not is left as it is. Once all groups up to the
-end of what was noted are clean, that end is remembered.
+A round notes the keys of the part that was not cleaned before, as many as the key map may hold.
+Then it goes through the log from its start, group by group. A group that changes is written under a
+fresh key and swapped into the index in one step; other groups are left as they are. When all groups
+up to the end of the noted part are clean, that end is stored.
 
-A crash after any step leaves a log in which every key still has its newest record, and a round that
-starts again: groups that were cleaned do not change twice. A swap that finds the index different
-(a merge, retention, another janitor) ends the round: going on would let the time of tombstones run
-while something older may still lie below them. Whoever ends a round early, for that or because the
-time is up, leaves word of how far it came, and the next goes on there. It notes the same keys
-again: of no more of the log than can be read in a fraction of the time that a function has.
+A crash after any step leaves a log in which every key still has its newest record. The round then
+starts again; groups that were cleaned do not change twice. A swap that finds the index changed (by
+a merge, retention, another janitor) ends the round: if it continued, the time of tombstones would
+run while older records may still lie below them. A round that ends early, for that reason or
+because its time is up, stores how far it came, and the next round continues there. That one notes
+the same keys again. So a round notes only as much of the log as can be read in a fraction of the
+time that a function has.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from samsa.ports import Buffer, Extent, FileRange, Grave, Head, Missing, Partition, Piece
+from samsa.ports import Buffer, Extent, FileRange, Head, Missing, Partition, PendingDeletion, Piece
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE, read_header
 from samsa.records.spans import Steps
@@ -44,15 +45,15 @@ class Compacted(NamedTuple):
     before: int
     after: int
     finished: bool
-    """False: somebody else changed the index meanwhile, or time was up."""
+    """False: another process changed the index meanwhile, or time was up."""
     to: int = 0
     """Up to where the log is clean of what the round noted."""
     more: bool = False
-    """There was more to note than a round may."""
+    """There were more keys than one round may note."""
 
 
 class Runs(Protocol):
-    """Does work that comes in small bites, and lets others work in between."""
+    """Does work that is cut into small bites, and lets other work run in between."""
 
     def __call__(self, steps: Steps[T], /) -> Awaitable[T]: ...
 
@@ -74,7 +75,7 @@ class Compactor:
         self.progress = Progress(stores.ledger)
         self.run: Runs = in_the_loop
         self._garbled: set[Partition] = set()
-        """Where a batch could not be told from the next, when it was last looked at."""
+        """Partitions in which the last round found a corrupt batch."""
 
     async def compact(
         self,
@@ -82,7 +83,7 @@ class Compactor:
         rules: Compaction,
         out_of_time: Callable[[], bool] = lambda: False,
     ) -> Compacted | None:
-        """One round, or what is left of one, if it is due: None if it is not."""
+        """One round, or the rest of an unfinished one. None: it is not due."""
         head = await self._reader.head(partition)
         if head.tail:
             await self._stores.journal.settle(partition)
@@ -95,7 +96,7 @@ class Compactor:
         except (OutOfRange, Missing):
             return Compacted(0, 0, finished=False)  # retention was faster
         except CorruptBatch:
-            # Under a key that was swept may lie what somebody late put there. But not twice.
+            # A late put may have left other bytes under a swept key. Raise only the second time.
             if partition in self._garbled:
                 raise
             self._garbled.add(partition)
@@ -156,7 +157,7 @@ class Compactor:
             return NEVER_MS
         header = whole(found.oldest).part(0, HEADER_SIZE, found.oldest.end)
         first = read_header(await read(self._stores.objects, header._replace(shift=0)))
-        # A producer may say that its records are of tomorrow: they wait since they were stored.
+        # Timestamps may lie in the future: then the records wait since they were stored.
         stored_at = found.oldest.stored_at
         return min(first.base_timestamp, stored_at) if first.base_timestamp >= 0 else stored_at
 
@@ -171,7 +172,7 @@ class Compactor:
         return keys
 
     async def _asked_for(self, partition: Partition, now_ms: int) -> set[int]:
-        """Looked up after the head: whatever that shows was bound before."""
+        """Read after the head: the producers of all that the head shows were bound before."""
         producers = await self._stores.ledger.producers(partition, now_ms)
         return {
             entry.base for bound in producers.values() for entry in ProducerState.of(bound).entries
@@ -201,24 +202,24 @@ class Compactor:
     async def _replace(
         self, partition: Partition, group: Sequence[Extent], cleaned: Cleaned
     ) -> Extent | None:
-        """Announce, write, swap, as a merge does. None: somebody else was faster."""
+        """Announce, write, swap, as a merge does. None: another process was faster."""
         stores, base, end = self._stores, group[0].base, group[-1].end
         key = segment_key(partition, base, end, stores.nonce())
-        announced = Grave(key, base, end, (key,), stores.clock.now_ms(), announced=True)
+        announced = PendingDeletion(key, base, end, (key,), stores.clock.now_ms(), announced=True)
         await stores.ledger.announce(partition, announced)
         await stores.objects.put_stream(key, _in_pieces(cleaned.parts))
         new = describe(key, base, cleaned.placed, max(extent.stored_at for extent in group))
         assert new.end == end, f"{partition}: [{base}, {end}) became [{base}, {new.end})"
-        if await stores.insist(stores.ledger.replace_extents, partition, group, [new]):
+        if await stores.retry(stores.ledger.replace_extents, partition, group, [new]):
             return new
         await stores.objects.delete([key])
         await stores.ledger.forget_grave(partition, key)
         return None
 
     async def _load(self, group: Sequence[Extent]) -> list[Piece]:
-        """Files are opened only: they are read where the work is done."""
+        """Local files are only opened here: they are read where the work is done."""
         objects = self._stores.objects
-        load = read if objects.far else piece
+        load = read if objects.remote else piece
         return await asyncio.gather(*(load(objects, wanted) for wanted in _ranges(group)))
 
 
@@ -237,7 +238,7 @@ def _ranges(group: Sequence[Extent]) -> list[Range]:
 
 
 async def _in_pieces(parts: Sequence[Buffer]) -> AsyncIterator[Buffer]:
-    """A batch may be small: a piece is not."""
+    """Join small batches to larger pieces."""
     first, size = 0, 0
     for number, part in enumerate(parts, 1):
         size += len(part)

@@ -1,13 +1,13 @@
-"""One batch of a compacted log: what stays of it.
+"""Compaction of one batch: which of its records stay.
 
-Kafka's rules. A record stays if it is the newest of its key; one without a key never does. A
-tombstone stays too, for `delete.retention.ms` from when it was first cleaned: that time goes into
-the batch's base timestamp, under an attribute that says so, and counts once everything older than
-the tombstone has been cleaned. What stays has the offset it had, and its batch takes the offsets it
-took, with the producer and the sequence it came with.
+The rules are Kafka's. A record stays if it is the newest of its key; a record without a key never
+stays. A tombstone stays too, for `delete.retention.ms` from when it was first cleaned. The end of
+that time is stored as the batch's base timestamp, marked by an attribute, and counts once
+everything older than the tombstone has been cleaned. A record that stays keeps its offset. Its
+batch keeps its range of offsets, its producer and its sequence.
 
-Control batches and those of transactions stay as they are, and their keys replace nothing: which of
-them were committed is not known here. So does a batch that cannot be read.
+Control batches and transactional batches stay as they are, and their keys replace nothing: it is
+not known here which of them were committed. A batch that cannot be read stays as it is, too.
 """
 
 from bisect import bisect_left
@@ -36,23 +36,24 @@ MOST_UNPACKED = 128 * 1024 * 1024
 
 class Sieve(NamedTuple):
     newest: Mapping[bytes, int]
-    """The newest offset of every key that is cleaned now."""
+    """The newest offset of every key in this round."""
     end: int
-    """What lies at or above it stays as it is. A batch's first offset."""
+    """Batches that begin at or above this offset stay as they are. A batch begins here."""
     now_ms: int
     tombstones_ms: int
     asked_for: Set[int] = frozenset()
-    """Offsets of batches that idempotent producers may still be asked about: what goes out of them
-    leaves an empty batch."""
+    """Base offsets of batches in the states of idempotent producers. If no record of such a batch
+    stays, an empty batch stays."""
     start: int = 2**63
-    """From here on every batch is in the map, but for those that could not be read:"""
+    """From here on, every batch is in the map, except for those in `unread`."""
     unread: Set[int] = frozenset()
+    """Base offsets of batches that could not be read."""
     alive: Sequence[int] = ()
-    """so that the offsets in the map, in order, are those of the records that stay."""
+    """The offsets in the map, in order: from `start` on, those of the records that stay."""
 
 
 def keys_of(header: BatchHeader, part: Part) -> Steps[dict[bytes, int]]:
-    """The newest offset of every key in a batch; none if it is not to be looked into. Raises
+    """The newest offset of every key in a batch; empty for a batch that is left as it is. Raises
     RecordError."""
     if header.is_empty or _is_left_alone(header):
         return {}
@@ -60,7 +61,7 @@ def keys_of(header: BatchHeader, part: Part) -> Steps[dict[bytes, int]]:
 
 
 def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
-    """The batch as it stays: the very same if nothing changes, None if nothing has to stay."""
+    """The batch after cleaning: the same object if nothing changes, None if nothing stays."""
     if header.base_offset >= sieve.end or _is_left_alone(header):
         return part
     asked_for = header.producer_id >= 0 and header.base_offset in sieve.asked_for
@@ -73,7 +74,7 @@ def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
 
 
 def _kept(header: BatchHeader, part: Part, sieve: Sieve, asked_for: bool) -> Steps[Part | None]:
-    """Raises RecordError for records that are none, or whose times fit into no batch."""
+    """Raises RecordError if the bytes are no records, or if their times fit into no batch."""
     sifted = yield from _sifted(header, part, sieve)
     if sifted.count == 0:
         return _emptied(header) if asked_for else None
@@ -106,7 +107,7 @@ def _sifted(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Sifted]:
 
 
 def _is_noted(header: BatchHeader, sieve: Sieve) -> bool:
-    """Whether the map knows which of its records stay, each by its place in the batch."""
+    """Whether the map tells which of its records stay. Record n then has the offset base + n."""
     return (
         header.base_offset >= sieve.start
         and header.count == header.offsets

@@ -1,8 +1,8 @@
-"""The newest offset of every key in a stretch of the log, in bounded memory.
+"""The key map: the newest offset of every key in a part of the log, in bounded memory.
 
-A stretch ends where the map is full, and the next one begins there: each is then cleaned, with
-everything below it, as if the log ended at its end. However many keys a log has, the map stays as
-large as it may be; more keys than that cost more rounds.
+A part ends where the map is full, and the next part begins there. Each part is then cleaned with
+everything below it, as if the log ended there. The map never exceeds its limit, however many keys a
+log has; more keys cost more rounds.
 """
 
 from array import array
@@ -16,7 +16,7 @@ from samsa.records.spans import Steps
 from .compact_batch import Sieve, keys_of
 
 BYTES_PER_KEY = 256
-"""What a key of the longest kind takes, its share of a table that has just grown included."""
+"""Memory for the longest kind of key, with its share of a hash table that has just grown."""
 
 
 class KeyMap:
@@ -26,7 +26,7 @@ class KeyMap:
         self.end = start
         """Every batch in [start, end) is in the map."""
         self.unread: set[int] = set()
-        """Those of them that are no records: they stay, and replace nothing."""
+        """Base offsets of batches that could not be read: they stay, and replace nothing."""
         self._most = max(1, max_bytes // BYTES_PER_KEY)
 
     @property
@@ -47,8 +47,8 @@ class KeyMap:
         )
 
     def add(self, pieces: Iterable[Buffer], below: int) -> Steps[None]:
-        """The batches that are not in it yet, up to an offset, or until it is full. One batch is
-        always taken, however many keys it has."""
+        """Add the batches that are not in it yet, up to an offset, or until it is full. One batch
+        is always added completely, however many keys it has."""
         for piece in pieces:
             view = memoryview(piece)
             for position, header in headers(piece):

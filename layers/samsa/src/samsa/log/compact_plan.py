@@ -1,9 +1,9 @@
 """When a log is compacted, and how far: pure.
 
-Kafka's rules, on extents in the place of its segments. The newest end of a log stays as it is, as
-Kafka's active segment does: what was stored within `active_ms`, and what is younger than
-`min.compaction.lag.ms`. Of what lies below that, the part that was not cleaned before must be more
-than `min.cleanable.dirty.ratio`, or have waited for `max.compaction.lag.ms`.
+The rules are Kafka's, with extents in place of segments. The newest end of a log stays as it is,
+like Kafka's active segment: extents that were stored within `active_ms`, and those younger than
+`min.compaction.lag.ms`. A round is due if, of the rest, the part that was not cleaned before is
+more than `min.cleanable.dirty.ratio`, or has waited for `max.compaction.lag.ms`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,9 +17,9 @@ from .segments import LONGEST
 NEVER_MS = 2**63 - 1
 GROUP_BYTES = 32 * 1024 * 1024
 GROUP_EXTENTS = 64
-"""A swap is one transaction, and DynamoDB's have a hundred items."""
+"""A swap is one transaction, and a transaction of DynamoDB has at most 100 items."""
 NOTED_BYTES = 2 * 1024 * 1024 * 1024
-"""What one round reads for its keys: minutes, even where a function has a third of a core."""
+"""Bytes that one round reads for keys: some minutes, even in a function with a third of a core."""
 
 
 class Compaction(NamedTuple):
@@ -31,34 +31,34 @@ class Compaction(NamedTuple):
     max_lag_ms: int = NEVER_MS
     active_ms: int = 60_000
     span_ms: int = NEVER_MS
-    """How far apart in time what is rewritten together may be: retention takes it together too."""
+    """Longest time between extents that are rewritten together: retention removes them together."""
 
 
 @dataclass(slots=True)
 class Survey:
-    """Of a log's extents, seen in order from its start."""
+    """Adds up a log's extents, in order from its start."""
 
     cleaned: int
     now_ms: int
     rules: Compaction
     end: int = 0
-    """Where the newest end begins, which is left alone."""
+    """Where the newest end begins, which stays as it is."""
     reach: int = 0
-    """Up to where one round notes the keys of what is not clean."""
+    """Up to where one round notes keys."""
     clean_bytes: int = 0
     dirty_bytes: int = 0
     oldest: Extent | None = None
     """The first that is not clean."""
 
     def add(self, extent: Extent) -> bool:
-        """False: here begins the newest end."""
+        """False: the newest end begins here."""
         if extent.end > self.cleaned:
             if _is_young(extent, self.now_ms, self.rules):
                 return False
             self.oldest = self.oldest or extent
         if self.dirty_bytes < NOTED_BYTES:
             self.reach = extent.end
-        # One that was merged since may be clean in part.
+        # An extent that was merged since may be clean in part.
         unclean = min(max(extent.end - self.cleaned, 0), extent.offsets)
         dirty = extent.size * unclean // extent.offsets
         self.dirty_bytes += dirty
@@ -68,7 +68,7 @@ class Survey:
 
     @property
     def start(self) -> int:
-        """Of what was not cleaned before."""
+        """Where the part begins that was not cleaned before."""
         return self.end if self.oldest is None else max(self.cleaned, self.oldest.base)
 
     def is_due(self, waiting_since: int) -> bool:
@@ -91,7 +91,7 @@ def _stamp(extent: Extent) -> int:
 
 
 def groups(extents: Iterable[Extent], span_ms: int = NEVER_MS) -> Iterator[Sequence[Extent]]:
-    """Neighbours that are rewritten together: a segment of their own size, or many small ones."""
+    """Neighbours that are rewritten together: one large extent, or several small ones."""
     group: list[Extent] = []
     size = 0
     for extent in extents:

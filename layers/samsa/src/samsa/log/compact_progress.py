@@ -1,14 +1,15 @@
-"""How far compaction has come: up to where a log is clean, and where a round left off.
+"""Progress of compaction: up to where a log is clean, and where an unfinished round stopped.
 
-A round cleans the log from its start to its end, against all that was noted below that end. What it
-has cleaned stays so, whoever does what meanwhile: no swap brings a record back. So "below `at` the
-log is clean of all that lies below `end`" is true for ever once it is true, in whatever order
-janitors say it, if the cursor says which end it speaks of. One without would lie as soon as two
-janitors have rounds with different ends, and a tombstone would go before what it had deleted.
+A round cleans the log from its start to the round's end, against all keys noted below that end. A
+cleaned part stays clean, whatever other processes do: no swap brings a record back. So the
+statement "below `at` the log is clean of all that lies below `end`" stays true for ever, in
+whatever order janitors store it, if the cursor names the end. A cursor without the end would be
+wrong as soon as two janitors have rounds with different ends: a tombstone would then be removed
+before the records that it deletes.
 
-Which end a round was going to is remembered as well, but only as a proposal to go on with it. That
-of one round at a time: whoever puts another in its place, or finds that the log is clean beyond it
-or does not reach back to it any more, takes the cursor of the old one away.
+The end of an unfinished round is stored as well, but only as a hint to continue that round. Only
+one such end is kept. A janitor that stores another, or finds that the log is clean beyond it or now
+starts after it, removes the cursor of the old round.
 """
 
 from samsa.ports import Ledger, Partition
@@ -26,11 +27,11 @@ class Progress:
         return await self._ledger.cursor(partition, CLEANED)
 
     async def end(self, partition: Partition) -> int:
-        """Of the round that was left off last. It may be finished since."""
+        """The end of the last unfinished round, which may have been finished since."""
         return await self._ledger.cursor(partition, END)
 
     async def at(self, partition: Partition, end: int) -> int:
-        """Where a round to that end goes on; 0 if there was none."""
+        """Where a round to that end continues; 0 if there was none."""
         return await self._ledger.cursor(partition, self.name(end))
 
     async def leave(self, partition: Partition, end: int, at: int) -> None:
@@ -41,7 +42,7 @@ class Progress:
         await self._ledger.move_cursor(partition, END, end)
 
     async def give_up(self, partition: Partition, end: int) -> None:
-        """Nobody will go on with a round to that end."""
+        """A round to that end will not be continued."""
         await self._ledger.move_cursor(partition, self.name(end), 0)
         if await self.end(partition) == end:
             await self._ledger.move_cursor(partition, END, 0)

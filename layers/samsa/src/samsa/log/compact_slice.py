@@ -1,9 +1,8 @@
-"""Some neighbouring extents of a compacted log: what stays of their batches, in order.
+"""Compaction of neighbouring extents: what stays of their batches, in order.
 
-Batches of which nothing stays leave one empty batch for all of them: every offset is in some batch,
-so that a reader that asks for one of them finds something that ends after it, wherever its answer
-is cut. It can be told from what a fence puts: a writer that comes late must not take its records
-for never stored because they are compacted away.
+Neighbouring batches of which nothing stays become one empty batch (a filler). So every offset is in
+some batch: a reader that asks for a removed offset always gets a batch that ends after it, wherever
+its response is cut.
 """
 
 from collections.abc import Iterable

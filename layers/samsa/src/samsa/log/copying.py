@@ -1,4 +1,4 @@
-"""Copying the bytes of a run into one new object: a few pieces at a time, in order."""
+"""Copy: the bytes of a run, for one new object, a few pieces at a time and in order."""
 
 import asyncio
 from collections import deque
@@ -12,12 +12,13 @@ from .stores import Stores
 PIECE_BYTES = 1024 * 1024
 AHEAD_BYTES = 8 * 1024 * 1024
 AHEAD = 64
-"""Pieces that are fetched before they are wanted, where each takes a while to come."""
+"""Pieces to prefetch from a remote store."""
 
 
 async def copy(stores: Stores, run: Sequence[Extent]) -> AsyncIterator[Buffer]:
-    """The bytes of a run. Raises Missing; and Unavailable if there are fewer than they say."""
-    ahead = (AHEAD, AHEAD_BYTES) if stores.objects.far else (1, 0)
+    """The bytes of a run. Raises Missing; and Unavailable if an object is shorter than its extents
+    say."""
+    ahead = (AHEAD, AHEAD_BYTES) if stores.objects.remote else (1, 0)
     coming: deque[tuple[Range, asyncio.Task[Buffer]]] = deque()
     waiting, held = deque(_pieces(run)), 0
     try:
@@ -45,7 +46,7 @@ def _pieces(run: Sequence[Extent]) -> Iterator[Range]:
         join(ranges, whole(extent))
     for one in ranges:
         if one.shift or one.data:
-            yield one  # its batches get their offsets: it is read whole
+            yield one  # whole: its offsets are shifted, which needs whole batches
             continue
         for start in range(0, one.length, PIECE_BYTES):
             length = min(PIECE_BYTES, one.length - start)
@@ -53,4 +54,4 @@ def _pieces(run: Sequence[Extent]) -> Iterator[Range]:
 
 
 async def _get(stores: Stores, wanted: Range) -> Buffer:
-    return await stores.insist(read, stores.objects, wanted)
+    return await stores.retry(read, stores.objects, wanted)

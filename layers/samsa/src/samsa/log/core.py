@@ -61,7 +61,7 @@ class Log:
         return writer.submit(batch)
 
     async def append_once(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
-        """Append in a commit of their own, for a process that lives no longer than its request."""
+        """Append in a separate commit, for a process that ends with its request (a function)."""
         return await self._appender.append(partition, batches)
 
     async def head(self, partition: Partition) -> Head:
@@ -77,18 +77,18 @@ class Log:
         return await self.reader.load(ranges)
 
     def forget(self, partition: Partition) -> None:
-        """The partition is gone; a writer that is still busy finds out by itself."""
+        """Drop the writer of a deleted partition. A busy writer stays: its commit will fail."""
         writer = self._writers.get(partition)
         if writer is not None and writer.idle:
             del self._writers[partition]
 
     async def background_done(self) -> None:
-        """Until nothing is left that a request began and did not wait for."""
+        """Wait for the work that requests started and did not wait for."""
         await self.background.drain()
         await self._stores.journal.drain()
 
     async def drain(self) -> None:
-        """Until nothing is being written."""
+        """Wait until nothing is being written."""
         while busy := [writer for writer in self._writers.values() if not writer.idle]:
             await asyncio.gather(*(writer.finished() for writer in busy))
         await self.background_done()

@@ -1,16 +1,16 @@
-"""From stored bytes to their index entry, and from an index entry to the bytes that are wanted."""
+"""Makes the extent of stored batches, and finds the bytes for an offset or a time in an extent."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from samsa.joining import mark_every
 from samsa.ports import Buffer, Extent, FileRange, Objects, Piece
+from samsa.ports.joining import mark_every
 from samsa.records.batch import BatchHeader, shift_offsets
 
 
 class Range(NamedTuple):
-    """Bytes that hold whole batches: of one object, or of the ledger itself."""
+    """Bytes of one object, or of the ledger, that hold whole batches."""
 
     key: str
     start: int
@@ -18,7 +18,7 @@ class Range(NamedTuple):
     end_offset: int
     """The offset after the last batch in it."""
     shift: int = 0
-    """What is added to the offsets in it."""
+    """What readers add to the offsets in its batches."""
     data: bytes = b""
     """The bytes, if they are in the ledger."""
 
@@ -40,7 +40,7 @@ async def read(objects: Objects, wanted: Range) -> Buffer:
 
 
 async def piece(objects: Objects, wanted: Range) -> Piece:
-    """The same, ready to be sent: as an open file where there is one, and no offset is shifted."""
+    """The same, ready to be sent: an open file if there is one and no offset is shifted."""
     if wanted.data:
         return shift_offsets(wanted.data, wanted.shift) if wanted.shift else wanted.data
     found = await objects.piece(wanted.key, wanted.start, wanted.length)
@@ -54,11 +54,11 @@ def _shifted(found: Any, shift: int) -> Any:
         return shift_offsets(data, shift)
     if isinstance(found, bytes | bytearray | memoryview):
         return shift_offsets(found, shift)
-    return found.shifted(shift)  # of bytes that are elsewhere, and are shifted where they arrive
+    return found.shifted(shift)  # a promise: its bytes are shifted where they arrive
 
 
 def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int) -> Extent:
-    """The extent of an object from its batches, each with its position."""
+    """The extent of an object, made from its batches with their positions."""
     position, header = placed[-1]
     size, offsets = position + header.size, header.next_offset - base
     every = mark_every(size)
@@ -79,8 +79,8 @@ def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_
 
 
 def run_from(extents: Iterable[Extent], offset: int, end: int) -> list[Extent]:
-    """Those that follow one another without a gap, from the one that holds `offset` on, up to the
-    one that holds `end − 1`. They come in any order, and some may come twice."""
+    """The extents without a gap from the one that holds `offset` up to the one that holds
+    `end − 1`. The input may be in any order, with duplicates."""
     run: list[Extent] = []
     for extent in sorted(extents, key=_base):
         if extent.base > offset or extent.base >= end:
@@ -96,7 +96,7 @@ def _base(extent: Extent) -> int:
 
 
 def join(ranges: list[Range], more: Range) -> None:
-    """Add a range; one that continues the last in the same object makes it longer."""
+    """Add a range; if it continues the last one in the same object, extend that one."""
     if ranges and more.key:
         key, start, length, _, shift, _ = ranges[-1]
         if key == more.key and start + length == more.start and shift == more.shift:
@@ -117,14 +117,14 @@ def cut(extent: Extent, offset: int, max_bytes: int) -> Range:
 
 
 def begins_at(extent: Extent, offset: int) -> bool:
-    """Whether a batch that is known by its place begins there, or the extent does after it."""
+    """Whether the extent or a marked batch begins at `offset`, or the extent begins after it."""
     delta = offset - extent.base
     at = bisect_left(extent.marks, (delta, 0))
     return delta <= 0 or (at < len(extent.marks) and extent.marks[at][0] == delta)
 
 
 def sections(extent: Extent, timestamp: int) -> Iterator[Range]:
-    """Between two marks each, from the first on that may hold a record at or after a time."""
+    """The sections between marks, from the first that may hold a record at or after a time."""
     bounds = _bounds(extent)
     first = bisect_left(extent.times, timestamp)
     for number in range(first, len(bounds) - 1):

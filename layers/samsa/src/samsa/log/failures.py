@@ -1,9 +1,9 @@
-"""Upkeep in steps that fail by themselves: one bad partition, topic or group stops no other.
+"""Runs upkeep in steps that fail separately: one bad partition, topic or group stops no other.
 
-A step that fails is counted, logged in one line (its traceback at DEBUG), and left alone for a
-while: longer each time it fails again. What is unavailable now, or takes too long, is put off; any
-other exception is a failure. A cancellation of the upkeep itself goes through, and so does the news
-that a partition is gone.
+A step that fails is counted, logged in one line (its traceback at DEBUG), and not tried again for a
+while: longer after each further failure. A step that finds a store unavailable, or takes too long,
+is put off; any other exception is a failure. Two exceptions reach the caller: the cancellation of
+the upkeep itself, and UnknownPartition.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ MOST_RESTING = 100_000
 
 
 class Step(NamedTuple):
-    """What is done, and to what: in words for the log, and as a whole for the rest it takes."""
+    """What is done, and to what. For log lines, and as the key of the step's rest (back-off)."""
 
     kind: str
     name: str
@@ -43,10 +43,10 @@ class Rest(NamedTuple):
 class Failures:
     def __init__(self) -> None:
         self.failed: Counter[str] = Counter()
-        """By kind of step, since the process began."""
+        """By kind of step, since the process started."""
         self.put_off: Counter[str] = Counter()
         self.put_off_in_a_row = 0
-        """More than a few are a store that is down."""
+        """More than a few mean that a store is down."""
         self._resting: dict[Step, Rest] = {}
 
     async def attempt(

@@ -1,7 +1,8 @@
-"""The janitor, one partition at a time: retain, sweep, settle, merge; now and then a long look.
+"""The janitor: upkeep of one partition at a time: retain, sweep, settle, merge; and, every six
+hours, a look through all of its index and objects.
 
-Nothing here has to happen, and anything may stop in the middle: the next round, or another janitor
-at the same time, finds what is left. What was done is counted for whoever asks.
+No step is needed for correctness, and each may stop in the middle: the next round, or another
+janitor at the same time, finds what is left. What was done is counted, for metrics.
 """
 
 from collections import Counter
@@ -24,16 +25,16 @@ LOOK_EVERY_MS = 6 * 3_600_000
 WATCHER_MS = 600_000
 PAGE = 500
 SMALL = 1024 * 1024
-"""An object up to this size costs more to ask for than to read."""
+"""For an object up to this size, the request costs more than the transfer."""
 SPILLS_EVERY_MS = 3_600_000
 WINDOWS_SWEPT = "windows swept"
 WINDOWS_EVERY_MS = 3_600_000
 INLINE = ""
-"""The key of what is kept in the ledger, and in no object."""
+"""The key of extents whose bytes are in the ledger, and in no object."""
 
 
 class Rules(NamedTuple):
-    """What a topic asks for."""
+    """What a topic's configs say."""
 
     retention: Retention
     sizes: Sizes
@@ -62,13 +63,13 @@ class Counted(NamedTuple):
 
 @dataclass
 class Counts:
-    """What this process has done and seen since it began."""
+    """What this process has done and seen since it started."""
 
     runs: int = 0
     extents: int = 0
     copied_bytes: int = 0
     compacted_bytes: int = 0
-    """By which compaction has made logs smaller."""
+    """By how many bytes compaction has made logs smaller."""
     orphans: int = 0
     census: dict[Partition, Census] = field(default_factory=dict)
     counted: dict[Partition, Counted] = field(default_factory=dict)
@@ -100,7 +101,7 @@ class Janitor:
         self.windows = windows
         self._spills_at = 0
         self.count_ms: int | None = None
-        """How old a census may be where somebody asks for it all the time; None: nobody does."""
+        """How old a census may be, if it is asked for regularly; None: it is not."""
         self.counts = Counts()
         self.failures = Failures()
 
@@ -124,7 +125,7 @@ class Janitor:
         return merged
 
     async def inspect(self, partition: Partition, budget: Budget) -> None:
-        """What its head holds; and now and then what the log is made of."""
+        """Remove old watchers from the head. If due, look through the log or take a census."""
         head = await self._stores.ledger.head(partition)
         await self._see(partition, head)
         if not budget.out_of_time():
@@ -140,13 +141,13 @@ class Janitor:
                 await self._stores.ledger.unwatch(partition, watcher)
 
     async def _is_due(self, partition: Partition) -> bool:
-        if partition not in self.counts.census and not self._stores.objects.far:
-            return True  # nobody here has looked yet, and it costs nothing
+        if partition not in self.counts.census and not self._stores.objects.remote:
+            return True  # this process has not looked yet, and locally it costs nothing
         looked = await self._stores.ledger.cursor(partition, LOOKED)
         return has_passed(self._stores.clock.now_ms(), looked, LOOK_EVERY_MS)
 
     async def look(self, partition: Partition) -> Census:
-        """Through all of the index, and all objects that are there."""
+        """Delete orphans and take a census: reads all of the index and lists all objects."""
         self.counts.orphans += await self._sweeper.find_orphans(partition)
         await self._stores.ledger.move_cursor(partition, LOOKED, self._stores.clock.now_ms())
         return await self._count(partition)
@@ -161,7 +162,7 @@ class Janitor:
         return (grown or last.moved) and has_passed(now, last.at_ms, self.count_ms)
 
     async def _count(self, partition: Partition) -> Census:
-        """Through the index only."""
+        """Take a census: reads the index only."""
         head = await self._stores.ledger.head(partition)
         unsettled = {entry.base: entry for entry in head.tail if entry.end > head.log_start}
         now = self._stores.clock.now_ms()
@@ -181,17 +182,17 @@ class Janitor:
         return census
 
     async def sweep_spills(self) -> None:
-        """Requests and responses that were too large for a message. In S3 a rule of the bucket
-        removes them."""
+        """Delete requests and responses that were too large for a message. In S3 a lifecycle rule
+        of the bucket does this."""
         now = self._stores.clock.now_ms()
-        if not self._stores.objects.far and has_passed(now, self._spills_at, SPILLS_EVERY_MS):
+        if not self._stores.objects.remote and has_passed(now, self._spills_at, SPILLS_EVERY_MS):
             self._spills_at = now
             await sweep_spills(self._stores)
 
     async def sweep_windows(self) -> None:
-        """By one process of the cluster each hour, if all goes well."""
+        """Once an hour, normally by only one process of the cluster."""
         stores, now = self._stores, self._stores.clock.now_ms()
-        if not stores.journal.far:
+        if not stores.journal.remote:
             return
         swept_at = await stores.ledger.cursor(SPILLS, WINDOWS_SWEPT)
         if has_passed(now, swept_at, WINDOWS_EVERY_MS):

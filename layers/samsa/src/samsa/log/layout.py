@@ -1,4 +1,4 @@
-"""What one commit stores: its batches in order, each at the offset that is guessed for it."""
+"""The layout of one commit: its batches in order, each with the offset that is guessed for it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,7 +22,7 @@ class Layout(NamedTuple):
     parts: list[memoryview]
     extent: Extent
     deltas: dict[int, int]
-    """By a batch's number: how far its offset is from the first one's."""
+    """By a batch's number: the distance of its offset from the commit's base."""
 
 
 def lay_out(guess: int, batches: Sequence[Batch], admitted: Sequence[int], now_ms: int) -> Layout:
@@ -44,7 +44,7 @@ def lay_out(guess: int, batches: Sequence[Batch], admitted: Sequence[int], now_m
 
 
 def move(layout: Layout, base: int) -> None:
-    """Give the batches the offsets that the commit decided, if the guess was another."""
+    """Give the batches the offsets that the commit decided, if the guess was wrong."""
     if base != layout.extent.base:
         for part, delta in zip(layout.parts, layout.deltas.values(), strict=True):
             assign(part, 0, base + delta)

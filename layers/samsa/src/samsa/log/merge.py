@@ -1,12 +1,12 @@
-"""Merge: runs of small extents become segments under fresh keys, and readers notice nothing.
+"""Merge: joins runs of small extents to segments under fresh keys, without effect on readers.
 
-The new object is announced in the ledger before it is written, so that whoever finds it without an
-extent knows whether it is still wanted. One swap then takes it into the index and sends what it was
-made of to its grave, or does nothing, because another janitor or retention was faster. After a
-crash at any step the index is whole, the old or the new, and the ledger knows what is left over.
+The new object is announced in the ledger before it is written: a sweep that finds it without an
+extent can then tell whether it is still needed. One swap puts it into the index and the objects it
+was made of into a grave; or it does nothing, because another janitor or retention was faster. After
+a crash at any step the index is complete, old or new, and the ledger names all that is left over.
 
-A settler that is late does not bring an old extent back: the ledger does not take one for offsets
-that another extent holds.
+A late settle cannot bring an old extent back: the ledger refuses an extent for offsets that another
+extent holds.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
-from samsa.joining import join_extents
-from samsa.ports import Extent, Grave, Partition, has_passed
+from samsa.ports import Extent, Partition, PendingDeletion, has_passed
+from samsa.ports.joining import join_extents
 
 from .copying import copy
 from .read import OutOfRange, Reader, indexed_end
@@ -30,22 +30,22 @@ Replace: TypeAlias = Callable[[Partition, Sequence[Extent]], Awaitable[Extent | 
 CURSOR = "merge"
 PAGE = 500
 WINDOW = 50_000
-"""Extents that one round looks at. What lies behind them is for the next."""
+"""Extents that one round looks at. The next round looks at those after them."""
 
 
 @dataclass
 class Budget:
-    """What a round may still do. Whoever has no time left does not begin with something new."""
+    """What a round may still do. When no time is left, nothing new is begun."""
 
     copied_bytes: int
     swaps: int
     out_of_time: Callable[[], bool] = lambda: False
     rest_s: float = 0
-    """Between two steps, for those who have more urgent things to do."""
+    """Pause between two steps, so that more urgent work can run."""
     turn_s: Callable[[], float] = lambda: 600.0
-    """After which a step ends where it can go on the next time."""
+    """Time after which a step stops at a point where the next round can continue."""
     slack_s: float = 300.0
-    """And after which, beyond that, it is cancelled: a store that hangs."""
+    """Time after that at which the step is cancelled, because a store hangs."""
 
     @property
     def spent(self) -> bool:
@@ -57,14 +57,14 @@ class Merged(NamedTuple):
 
     runs: int = 0
     extents: int = 0
-    """That are fewer now."""
+    """By how many the index has fewer now."""
     copied_bytes: int = 0
     finished: bool = True
-    """False: there is more to do, or somebody else was faster."""
+    """False: there is more to do, or another process was faster."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether another round has something to do. One that could do nothing is no reason."""
+        """Whether another round is worthwhile: not if this one could do nothing."""
         return self.runs > 0 and not self.finished
 
 
@@ -77,12 +77,12 @@ class Merger:
     async def merge(
         self, partition: Partition, budget: Budget, sizes: Sizes | None = None
     ) -> Merged:
-        """Once over what has come since the last time, as far as the budget goes."""
+        """One pass over the extents from the cursor on, as far as the budget goes."""
         sizes = sizes or self._sizes
         try:
             extents = await self._old_enough(partition, budget)
         except OutOfRange:
-            return Merged(finished=False)  # retention was faster: what was looked at is gone
+            return Merged(finished=False)  # retention was faster: these extents are gone
         work = Work(partition, budget, sizes, extents)
         before_ms = self._stores.clock.now_ms() - self._stores.limits.leave_window_ms
         if (
@@ -96,7 +96,7 @@ class Merger:
         return work.merged
 
     async def _old_enough(self, partition: Partition, budget: Budget) -> list[Extent]:
-        """From the cursor on. The newest are left alone: they are what readers are reading."""
+        """Extents from the cursor on. The newest are left alone: consumers are reading them."""
         head = await self._reader.head(partition)
         if head.tail:
             await self._stores.journal.settle(partition)
@@ -120,28 +120,28 @@ class Merger:
             await self._stores.ledger.move_cursor(partition, CURSOR, done)
 
     async def join(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
-        """Of what lies in one object already, in this order. None: somebody was faster."""
+        """Join extents that are neighbours in one object: no copy. None: another was faster."""
         new = join_extents(run, run[0].key, run[0].start)
         return new if await self._swap(partition, run, new) else None
 
     async def copy(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
         stores, base, end = self._stores, run[0].base, run[-1].end
         key = segment_key(partition, base, end, stores.nonce())
-        announced = Grave(key, base, end, (key,), stores.clock.now_ms(), announced=True)
-        # Not twice: one that came late, after the object was swept, would promise what is gone.
+        announced = PendingDeletion(key, base, end, (key,), stores.clock.now_ms(), announced=True)
+        # No retry: a late one, after the object was swept, would announce an object that is gone.
         await stores.ledger.announce(partition, announced)
         await stores.objects.put_stream(key, copy(stores, run))
         new = join_extents(run, key)
         if await self._swap(partition, run, new):
             return new
-        # It never will be: what was in the index, and announced, does not come back.
+        # No later swap can take it: old extents and announcements do not come back.
         await stores.objects.delete([key])
         await stores.ledger.forget_grave(partition, key)
         return None
 
     async def _swap(self, partition: Partition, run: Sequence[Extent], new: Extent) -> bool:
         replace = self._stores.ledger.replace_extents
-        return await self._stores.insist(replace, partition, run, [new])
+        return await self._stores.retry(replace, partition, run, [new])
 
 
 class Work:
@@ -157,7 +157,7 @@ class Work:
         self.merged = Merged()
 
     async def through(self, choose: Choose, replace: Replace) -> bool:
-        """Replace the runs that are chosen, from the first on. False: it has to end early."""
+        """Replace the chosen runs, in order. False: the round has to end early."""
         done: list[Extent] = []
         at = 0
         for span in choose(self.extents, self._sizes):

@@ -3,9 +3,13 @@
 Pure: a producer's state and its next batches in, a verdict for each out. The rules are Kafka's.
 
 The state keeps the last five batches with their offsets, so that a retry of any request that a
-client may have in flight is recognised. A commit decides the offsets of its batches only when the
-state is stored with it: so those of the newest batches are stored as distances from the commit's
-base, which the ledger keeps beside the state.
+client may have in flight is recognised. The state is stored in the same commit that decides the
+offsets of the newest batches. So their offsets are stored as distances from the commit's base,
+which the ledger keeps beside the state.
+
+A state has two formats. Fixed fields are fast to write, for local ledgers. Varints take a third of
+the bytes, for DynamoDB, which bills every commit by the size of the head with all of its producers.
+The first byte tells which format it is: an epoch is never negative.
 """
 
 import struct
@@ -17,13 +21,15 @@ from typing import NamedTuple
 
 from samsa.ports import Bound
 from samsa.records.batch import BatchHeader
+from samsa.records.varint import read_varint, varint
 
 KEPT = 5
 SEQUENCES = 1 << 31
 _STATE = struct.Struct(">hB")
 _ENTRY = struct.Struct(">iiq")
 _STATES = [struct.Struct(">hB" + count * "iiq") for count in range(KEPT + 1)]
-"""With as many entries."""
+"""By the number of entries."""
+_SMALL = 0x80
 
 
 class Entry(NamedTuple):
@@ -38,15 +44,46 @@ class ProducerState(NamedTuple):
     epoch: int
     entries: tuple[Entry, ...]
     fresh: int = 0
-    """How many of the last entries have a distance from the commit's base for an offset."""
+    """How many of the last entries have a distance from the commit's base instead of an offset."""
 
     def pack(self) -> bytes:
         return _STATES[len(self.entries)].pack(
             self.epoch, self.fresh, *chain.from_iterable(self.entries)
         )
 
+    def pack_small(self) -> bytes:
+        """Delta-encoded: sequence numbers follow one another, and offsets mostly do."""
+        packed = bytearray((_SMALL | self.fresh,))
+        packed += varint(self.epoch)
+        end, known = 0, len(self.entries) - self.fresh
+        for n, (first, last, base) in enumerate(self.entries):
+            if n == 0:
+                packed += varint(first)
+            if n == known:
+                end = 0
+            records = (last - first) % SEQUENCES + 1
+            packed += varint(records) + varint(base - end)
+            end = base + records
+        return bytes(packed)
+
+    @classmethod
+    def _unpack_small(cls, packed: bytes) -> "ProducerState":
+        numbers, position = [], 1
+        while position < len(packed):
+            number, position = read_varint(packed, position)
+            numbers.append(number)
+        fresh = packed[0] & ~_SMALL
+        epoch, *rest = numbers
+        first, end, entries = rest[0] if rest else 0, 0, []
+        known = len(rest) // 2 - fresh
+        for n, (records, step) in enumerate(zip(rest[1::2], rest[2::2], strict=True)):
+            base = step if n == known else end + step
+            entries.append(Entry(first, (first + records - 1) % SEQUENCES, base))
+            first, end = (first + records) % SEQUENCES, base + records
+        return cls(epoch, tuple(entries), fresh)
+
     def at(self, base: int) -> "ProducerState":
-        """The same once the commit has its base."""
+        """The state with offsets, once the commit has its base."""
         if not self.fresh:
             return self
         known = len(self.entries) - self.fresh
@@ -55,6 +92,8 @@ class ProducerState(NamedTuple):
 
     @classmethod
     def of(cls, bound: Bound) -> "ProducerState":
+        if bound.state[0] & _SMALL:
+            return cls._unpack_small(bound.state).at(bound.base)
         epoch, fresh = _STATE.unpack_from(bound.state)
         entries = tuple(map(Entry._make, _ENTRY.iter_unpack(bound.state[_STATE.size :])))
         return cls(epoch, entries, fresh).at(bound.base)
@@ -91,7 +130,7 @@ class Draft:
         return next((e for e in self.kept if (e.first, e.last) == wanted), None)
 
     def state(self, deltas: Sequence[int]) -> ProducerState:
-        """With the distances of the new batches from the commit's base."""
+        """The state to store. `deltas`: distances of the new batches from the commit's base."""
         added = [
             Entry(header.base_sequence, header.last_sequence, delta)
             for header, delta in zip(self.new, deltas, strict=True)
@@ -115,7 +154,7 @@ def judge(draft: Draft | None, header: BatchHeader) -> Verdict:
 
 
 def _must_wait(draft: Draft, header: BatchHeader) -> bool:
-    """One commit holds a batch once, and batches of one epoch."""
+    """One commit may hold a batch only once, and only one epoch of a producer."""
     newer = header.producer_epoch > draft.epoch
     return any(newer or header.base_sequence == other.base_sequence for other in draft.new)
 

@@ -1,10 +1,10 @@
-"""Reading: the log as the ledger has it, planned there and fetched from the objects.
+"""Reading: a read is planned from the ledger, and then loaded from the objects.
 
-A plan names ranges of objects and reads none of them, so that they can be sent straight from the
-file, from a cache, or as references to S3; only for a start between two marked batches is the place
-of the first one looked up.
+A plan names ranges of objects and reads none of them, so that they can be sent directly from the
+file, from a cache, or as references to S3. The one exception: if the start lies between two marked
+batches, the objects are read to find the position of the first batch.
 
-The head is read first, then the index: an entry leaves the head's tail only once it is in the
+The head is read first, then the index: an entry leaves the head's tail only when it is in the
 index.
 """
 
@@ -22,12 +22,13 @@ from .stores import Stores
 
 FIRST_LOOK = 16
 NEAR_LOOK = 2
-"""On this machine: entries are joined there, and to look again costs little."""
+"""With a local ledger: its extents are joined already, and asking again is cheap."""
 LONGEST_LOOK = 64
 LOOKS = 3
-"""At an index that a swap changes between reading its pages."""
+"""Tries to read an index that a swap changes between two reads."""
 LOOK_BYTES = 512 * 1024
-"""Of what lies between two marks: more only if the last batch there is large, and begins before."""
+"""Bytes to read between two marks. There are more only if the last batch there is large, and that
+batch begins before this limit."""
 
 
 class OutOfRange(Exception):
@@ -48,7 +49,7 @@ class Plan(NamedTuple):
 
     @property
     def leaves_more(self) -> bool:
-        """Whether the log goes on after it."""
+        """Whether the log has more after this plan."""
         return bool(self.ranges) and self.ranges[-1].end_offset < self.visible_end
 
 
@@ -64,17 +65,17 @@ class Reader:
         head, known = await self._at(partition, offset)
         ranges = await self._ranges(partition, offset, head, max_bytes, known)
         if ranges and ranges[-1].end_offset > head.next_offset:
-            # Merged meanwhile with what came later: the end is told as it is now.
+            # A merge joined these extents with newer ones: read the head again for its end.
             head, _ = await self._at(partition, offset)
         return Plan(head.log_start, head.next_offset, ranges)
 
     async def outline(self, partition: Partition, offset: int) -> Plan:
-        """The same for a reader who gets nothing: where the log begins and ends."""
+        """A plan without ranges, for a read that gets no bytes: where the log begins and ends."""
         head, _ = await self._at(partition, offset)
         return Plan(head.log_start, head.next_offset, [])
 
     async def _at(self, partition: Partition, offset: int) -> tuple[Head, Sequence[Extent]]:
-        """The head, and what is known of the log from `offset` on without looking it up."""
+        """The head, and the extents from `offset` on that are known without asking the ledger."""
         tail = self._stores.journal.tail(partition, offset)
         head = tail.head if tail else await self.head(partition)
         if not head.log_start <= offset <= head.next_offset:
@@ -92,7 +93,7 @@ class Reader:
         ranges: list[Range] = []
         end = head.next_offset
         left, most = max_bytes, self._stores.limits.objects_per_read
-        look = FIRST_LOOK if self._stores.objects.far else NEAR_LOOK
+        look = FIRST_LOOK if self._stores.objects.remote else NEAR_LOOK
         while offset < end and len(ranges) < most and (left > 0 or not ranges):
             found = known or await self.extents_from(partition, offset, end, look, head)
             known = ()
@@ -113,9 +114,9 @@ class Reader:
         return ranges
 
     async def _fitted(self, extent: Extent, offset: int, max_bytes: int, taken: Range) -> Range:
-        """Without the batches that end before the offset: Kafka sends none of them, and some
-        clients go back to where such a batch ends. And without what is too much, if between two
-        marks lies more than was asked for."""
+        """The range without the batches that end before the offset: Kafka does not send them, and
+        some clients go back to the end of such a batch. Also without the batches that exceed
+        `max_bytes`, if there is more than that between two marks."""
         section = cut(extent, offset, 1)
         length = section.length  # offsets can be shifted only in whole batches
         if not section.shift:
@@ -124,7 +125,7 @@ class Reader:
             data = await read(self._stores.objects, section.part(0, length, section.end_offset))
             batches = [b for b in _headers_in(data) if b[1].next_offset > offset]
         except (Missing, CorruptBatch):
-            return taken  # the log has moved on: that is found out when it is loaded
+            return taken  # the log has changed: loading the range will find that out
         if not batches:
             return taken
         skipped = batches[0][0]
@@ -139,7 +140,8 @@ class Reader:
     ) -> Sequence[Extent]:
         """Extents that follow one another from `offset` on, below `end`; never none.
 
-        `head` may be old: what has left its tail since is in the index. Raises OutOfRange.
+        `head` may be old: entries that left its tail since then are in the index. Raises
+        OutOfRange.
         """
         for _ in range(LOOKS):
             head = head or await self.head(partition)
@@ -163,7 +165,7 @@ class Reader:
         return next((h for _, h in headers(data) if h.base_offset == offset), None)
 
     async def load(self, ranges: Sequence[Range]) -> list[Piece]:
-        """The bytes of a plan, all at once. Raises Missing if the log moved on meanwhile."""
+        """The bytes of a plan, in parallel. Raises Missing if an object was deleted meanwhile."""
         objects = self._stores.objects
         if len(ranges) == 1:
             return [await piece(objects, ranges[0])]
@@ -171,18 +173,18 @@ class Reader:
 
 
 def indexed_end(head: Head) -> int:
-    """Up to where all is in the index, and can be swapped there."""
+    """The offset below which everything is in the index, and can be swapped."""
     return head.tail[0].base if head.tail else head.next_offset
 
 
 def _next_look(left: int, found: Sequence[Extent]) -> int:
-    """As many as are wanted still, if they are as large as those before."""
+    """How many extents to ask for next, if they are as large as the last ones."""
     size = sum(extent.size for extent in found)
     return min(LONGEST_LOOK, 1 + left * len(found) // max(1, size))
 
 
 def _headers_in(data: Buffer) -> Iterator[tuple[int, BatchHeader]]:
-    """Of all batches that begin in it; the last may be cut."""
+    """Position and header of every batch that begins in the data; the last batch may be cut."""
     position = 0
     while position + HEADER_SIZE <= len(data):
         header = read_header(data, position)

@@ -1,12 +1,12 @@
 """Retention: by time, by size, or for ever.
 
-log_start moves first, then the index is trimmed, then the objects go, after a grace time for
-readers that have planned on them (`sweep.py`). A crash after any step leaves work that the next run
-finds: extents below log_start, graves. After a merge an extent is a segment of many appends, and
-goes when all of it may go, as Kafka's segments do.
+log_start moves first, then the index is trimmed, then the objects are deleted, after a grace time
+for readers that have planned on them (`sweep.py`). A crash after any step leaves work that the next
+run finds: extents below log_start, graves. After a merge an extent is a segment of many appends; it
+goes when all of it may go, as a Kafka segment does.
 
-Retention moves log_start from extent to extent. An administrator may put it inside one: that one
-stays whole, index entry and object, until log_start has passed its end.
+Retention moves log_start from extent to extent. An administrator may move it into the middle of an
+extent. That extent stays complete, index entry and object, until log_start has passed its end.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
-from samsa.ports import Extent, Grave, Head, Partition, Topic, Unavailable
+from samsa.ports import Extent, Head, Partition, PendingDeletion, Topic, Unavailable
 
 from .read import OutOfRange, Reader
 from .stores import OBJECTS, Stores, topic_prefix
@@ -46,16 +46,15 @@ class Retainer:
         try:
             start = await self._new_start(partition, head, rules)
         except OutOfRange as moved:
-            return moved.log_start  # another janitor was faster: what this one counted is gone
+            return moved.log_start  # another janitor was faster: the extents counted here are gone
         if start > head.log_start:
             head = await self._stores.ledger.advance_start(partition, start)
         await self._sweep(partition, head)
         return head.log_start
 
     async def delete_before(self, partition: Partition, offset: int) -> int:
-        """Move the log's start to any visible offset, or up to the end; where it is afterwards.
-
-        It never goes back. Raises OutOfRange.
+        """Move the log's start to any visible offset, or to the end. Returns the log's start
+        afterwards: it never goes back. Raises OutOfRange.
         """
         head = await self._reader.head(partition)
         start = head.next_offset if offset == UP_TO_THE_END else offset
@@ -68,9 +67,9 @@ class Retainer:
         return head.log_start
 
     async def _size_between(self, partition: Partition, head: Head, start: int) -> int:
-        """Of what goes when the log starts at `start`: an extent that it comes into stays."""
+        """Bytes that go when the log starts at `start`. An extent that contains `start` stays."""
         size = 0
-        with suppress(OutOfRange):  # someone else deletes too, and counts it
+        with suppress(OutOfRange):  # another process deletes too, and counts the bytes
             async for extent in self._extents(partition, head):
                 if extent.end > start:
                     break
@@ -78,7 +77,7 @@ class Retainer:
         return size
 
     async def size(self, partition: Partition) -> int:
-        """Bytes of all that the log still holds a part of."""
+        """Bytes of all extents that are in the log, if only in part."""
         return await self._size(partition, await self._reader.head(partition))
 
     async def _new_start(self, partition: Partition, head: Head, rules: Retention) -> int:
@@ -88,8 +87,8 @@ class Retainer:
         start, surplus = head.log_start, -1
         extents = self._extents(partition, head)
         if rules.max_bytes != FOR_EVER:
-            # Counted and taken at one look: compaction makes a log smaller between two. As in
-            # Kafka, an extent goes only if the limit is still reached.
+            # Count and choose from one reading: compaction may shrink the log between two. As in
+            # Kafka, an extent goes only if the rest is not below the limit.
             counted = await self._all(partition, head)
             surplus = sum(extent.size for extent in counted) - rules.max_bytes
             extents = _in_turn(counted)
@@ -106,7 +105,7 @@ class Retainer:
         return sum(extent.size for extent in await self._all(partition, head))
 
     async def _all(self, partition: Partition, head: Head) -> list[Extent]:
-        """Every extent once. A merge between two pages makes one of what was on both: again."""
+        """Every extent once. Reads again if a merge joined extents of two pages meanwhile."""
         for _ in range(self._stores.limits.attempts):
             found = [extent async for extent in self._extents(partition, head)]
             if all(one.end == following.base for one, following in pairwise(found)):
@@ -124,7 +123,7 @@ class Retainer:
         if head.log_start:
             await self._drop_extents(partition, head.log_start)
         await self.sweeper.sweep(partition)
-        if not head.log_start or self._stores.journal.far:
+        if not head.log_start or self._stores.journal.remote:
             return
         if await self.sweeper.below(partition, head.log_start):
             await self.sweeper.sweep(partition)
@@ -139,15 +138,17 @@ class Retainer:
                 return
             base, end = aged[0].base, aged[-1].end
             if keys := {extent.key for extent in aged if extent.key.startswith(OBJECTS)}:
-                # A fresh name: one that is known stays as it is, with the keys that it has.
+                # A fresh name: announcing an existing name would not change its keys.
                 name, now = f"aged {self._stores.nonce()}", self._stores.clock.now_ms()
-                await ledger.announce(partition, Grave(name, base, end, tuple(sorted(keys)), now))
+                await ledger.announce(
+                    partition, PendingDeletion(name, base, end, tuple(sorted(keys)), now)
+                )
             await ledger.drop_extents(partition, end)
             limit = DROPPED_AT_ONCE
 
     async def bury(self, topic: Topic) -> None:
-        """Remove a doomed topic: its objects, then its items, the doom itself last; and then what
-        was written until its heads were gone."""
+        """Remove a doomed topic: its objects, then its items, the doom itself last. Then again its
+        objects: some may have been written until its heads were gone."""
         await self._delete_all(topic)
         await self._stores.ledger.forget_topic(topic)
         await self._delete_all(topic)
@@ -163,5 +164,5 @@ async def _in_turn(extents: Iterable[Extent]) -> AsyncIterator[Extent]:
 
 
 def _age_stamp(extent: Extent) -> int:
-    """What is too old is judged by the records' own time, or by ours where they have none."""
+    """An extent's age counts from its records' timestamps, or if they have none from storing."""
     return extent.max_timestamp if extent.max_timestamp >= 0 else extent.stored_at

@@ -1,32 +1,33 @@
-"""Which extents are to be merged: pure, from the index alone.
+"""Chooses the extents to merge: pure, from the index alone.
 
-Two ways. Neighbours that lie behind one another in one object become one extent, and no byte moves.
-What lies apart is copied into a segment. So that no byte is copied often, a run at the end of the
-log, which may still grow, is taken only if its largest member is a quarter of it at most: a byte
-then moves to an extent four times as large each time, and at most eight times in all. A run that
-ends at something large, or has come to the size of a segment, will not grow: it is taken as it is.
+There are two ways. Extents whose bytes follow one another in one object become one extent, without
+a copy. Other neighbours are copied into a segment. To limit how often a byte is copied, a run at
+the end of the log, which may still grow, is taken only if its largest member is at most a quarter
+of it. Each copy then moves a byte to an extent that is four times as large, at most eight times in
+all. A run that ends at a large extent, or has the size of a segment, will not grow: it is taken as
+it is.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import NamedTuple
 
-from samsa.joining import adjoin
 from samsa.ports import Extent
+from samsa.ports.joining import adjoin
 from samsa.ports.windows import WINDOWS
 
 from .segments import LONGEST
 
 AT_ONCE = 256
-"""Extents of one object that are joined in one step, which nobody else can write during."""
+"""Extents of one object that are joined in one step. No other write can happen during it."""
 GROWTH = 4
 
 
 class Sizes(NamedTuple):
     segment: int
-    """What a merge makes at most, in bytes."""
+    """Largest segment that a merge makes, in bytes."""
     span_ms: int = 2**62
-    """How far apart in time its members may be stored: a segment stays as long as its newest."""
+    """Longest time between the storing of its members: a segment stays as long as its newest."""
     most: int = 20_000
     """Members of one run."""
 
@@ -90,8 +91,8 @@ def _segments(
 
 
 def _worth(extents: Sequence[Extent], span: Span, closed: bool, least: int = 2) -> Iterator[Span]:
-    """The longest end of a run that is worth it; all of a run that will not grow, if it has so
-    many members."""
+    """A run that will not grow (`closed`): all of it, if it has at least `least` members. Another:
+    its longest end whose largest member is at most a quarter of it."""
     if closed:
         if span.last - span.first >= least:
             yield span
@@ -107,8 +108,8 @@ def _worth(extents: Sequence[Extent], span: Span, closed: bool, least: int = 2) 
 
 
 def shared(extents: Sequence[Extent], sizes: Sizes, before_ms: int) -> Iterator[Span]:
-    """Runs of what was stored before a time and is in windows still: it is copied out, however
-    small it is, so that no window is kept for the little that is left in it."""
+    """Runs of extents that were stored before a time and are still in windows. They are copied,
+    however small they are, so that no window is kept for the little that is left in it."""
     numbers = range(len(extents))
 
     def is_old(number: int) -> bool:
@@ -125,7 +126,7 @@ def is_in_window(extent: Extent) -> bool:
 
 
 def settled(extents: Sequence[Extent], sizes: Sizes) -> int:
-    """Up to which offset no merge will look again: to the end of the last large one, before any
-    that is to leave its window. 0: nowhere."""
+    """The offset below which no merge has to look again: the end of the last large extent before
+    the first that is in a window. 0: there is none."""
     kept = takewhile(lambda extent: not is_in_window(extent), extents)
     return max((extent.end for extent in kept if sizes.is_large(extent)), default=0)

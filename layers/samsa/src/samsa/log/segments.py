@@ -1,4 +1,4 @@
-"""Segments: keys of what is merged or compacted, and how long one may be."""
+"""Segments (merged or compacted objects): their keys, and how many offsets one may span."""
 
 from samsa.ports import Partition
 

@@ -1,26 +1,26 @@
-"""Spilled requests and responses, which nobody needs after a day."""
+"""Deletes spilled requests and responses after a day."""
 
 from uuid import UUID
 
-from samsa.ports import Grave, Partition
+from samsa.ports import Partition, PendingDeletion
 
 from .stores import Stores
 
 SPILL = "spill/"
 SPILLS = Partition(UUID(int=0), 0)
-"""Not a partition: where the ledger keeps the graves of what belongs to none."""
+"""Not a real partition: the ledger keeps here the graves of objects that belong to none."""
 KEPT_MS = 24 * 3_600_000
 AT_ONCE = 500
 ALL = 100_000
 
 
 async def sweep_spills(stores: Stores) -> None:
-    """Objects do not say how old they are: they are a day old a day after they were first seen."""
+    """The age of an object is not known: the day counts from when it was first seen."""
     now, seen = stores.clock.now_ms(), set[str]()
     for grave in await stores.ledger.graves(SPILLS, ALL):
         if now - grave.since < KEPT_MS:
             seen.update(grave.keys)
-            if grave.since > now + KEPT_MS:  # the clock was set back: its day begins again
+            if grave.since > now + KEPT_MS:  # the clock was set back: its day starts again
                 await stores.ledger.condemn(SPILLS, grave.name, now)
         else:
             await stores.objects.delete(grave.keys)
@@ -28,4 +28,4 @@ async def sweep_spills(stores: Stores) -> None:
     fresh = [key async for key in stores.objects.list(SPILL) if key not in seen]
     for start in range(0, len(fresh), AT_ONCE):
         some = tuple(fresh[start : start + AT_ONCE])
-        await stores.ledger.announce(SPILLS, Grave(some[0], 0, 0, some, now))
+        await stores.ledger.announce(SPILLS, PendingDeletion(some[0], 0, 0, some, now))

@@ -1,4 +1,4 @@
-"""What every part of the log works on, and the numbers that it works by."""
+"""The stores and limits that every part of the log works with."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -25,29 +25,30 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Limits:
     commit_bytes: int = 8 * 1024 * 1024
-    """What appends may share one commit up to; a single larger append has one of its own."""
+    """Bytes of appends that share one commit; a larger append has a commit of its own."""
     commit_appends: int = 1_000
     commit_producers: int = 32
-    """Idempotent producers in one commit: an expression of DynamoDB has 4 KB."""
+    """Idempotent producers in one commit: an expression of DynamoDB has at most 4 KB."""
     window_ms: int = 0
-    """How long appends wait for those to other partitions. 0: only while a put is under way."""
+    """How long appends wait for appends to other partitions. 0: only while a put is under way."""
     attempts: int = 6
     """Tries of one store call, and of one append."""
     backoff_ms: int = 50
     producer_expiry_ms: int = 7 * 24 * 3600 * 1000
     objects_per_read: int = 256
     sweep_grace_ms: int = 60_000
-    """How long an object outlives its place in the log, for readers that have planned on it."""
+    """How long an object is kept after it left the index, for readers that have planned on it."""
     segment_bytes: int = 64 * 1024 * 1024
-    """What a merge makes at most."""
+    """Largest segment that a merge makes."""
     merge_after_ms: int = 60_000
     """How old an extent is before it is merged."""
     leave_window_ms: int = 600_000
-    """How old one is before it leaves the window that it shares, however small it is."""
+    """How old an extent is before it is copied out of its window, however small it is."""
     key_map_bytes: int = 64 * 1024 * 1024
-    """What the keys of one round of compaction may take in memory."""
+    """Memory for the keys of one round of compaction."""
     building_ms: int = 3_600_000
-    """How long an announced object may take before it is given up. Liveness only."""
+    """How long the writing of an announced object may take before it is condemned. Liveness only:
+    a wrong value costs no safety."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,11 @@ class Stores:
     clock: Clock
     wakeups: Wakeups
     nonce: Callable[[], str]
-    """Randomness is handed in: a fresh word for each object."""
+    """A fresh name for each object. Passed in, because it is random."""
     limits: Limits = field(default_factory=Limits)
 
-    async def insist(self, call: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs) -> T:
-        """Repeat a call while it is unavailable: the ports promise that repeating is harmless."""
+    async def retry(self, call: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs) -> T:
+        """Repeat a call while its store is unavailable: the ports promise that this is harmless."""
         for attempt in range(1, self.limits.attempts):
             try:
                 return await call(*args, **kw)
@@ -74,7 +75,7 @@ class Stores:
 
 
 OBJECTS = "log/"
-"""Where the keys of the log's objects begin. What a journal keeps elsewhere it deletes itself."""
+"""Prefix of the log's objects. A journal deletes by itself what it keeps elsewhere."""
 
 
 @lru_cache(maxsize=10_000)

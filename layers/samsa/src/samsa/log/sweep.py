@@ -1,26 +1,27 @@
-"""Sweep: objects that nothing leads to any more are deleted, a grace time after it was found so.
+"""Sweep: deletes objects that nothing refers to any more, after a grace time.
 
-The ledger remembers them in graves. A swap digs one for what it took out of the index, retention
-one for what lies below the log's start, and a writer of a segment one for that, which the swap
-removes again. The first to find a grave writes down when; the first to find it so much later that
-no reader can still have planned on what is in it deletes that, and then forgets the grave. A crash
-in between leaves a grave to be found again, and deleting twice does no harm.
+The ledger names them in graves. A swap adds a grave for the objects that it took out of the index.
+Retention adds one for the objects below the log's start. The writer of a segment adds one for the
+new object (announces it), and the swap removes that one again. A sweep that finds a grave without a
+time stores the time. A sweep that finds it after the grace time, when no reader can still have
+planned on its objects, deletes them and then forgets the grave. After a crash in between, the grave
+is found again; deleting twice is harmless.
 
-Objects that were put and never committed are found by a look through all objects.
+Objects that were put and never committed are found by listing all objects.
 
-An announced object that was not swapped in for long is condemned first: from then on no swap can
-take it, and only then is it deleted.
+If an announced object is not swapped in for long, it is condemned first: from then on no swap can
+take it. Only then is it deleted.
 """
 
 from collections.abc import AsyncIterator
 
-from samsa.ports import Extent, Grave, Partition, has_passed
+from samsa.ports import Extent, Partition, PendingDeletion, has_passed
 
 from .stores import Stores, partition_prefix
 
 FLOOR = "floor "
 FLOORS = 8
-"""How many of them there may be at a time: a log's start may move faster than objects go."""
+"""Most floors that are pending at a time: a log's start may move faster than objects go."""
 SWEPT = "swept"
 AT_ONCE = 1_000
 ALL = 100_000
@@ -35,7 +36,7 @@ class Sweeper:
         """Objects, since this process began."""
 
     async def sweep(self, partition: Partition) -> int:
-        """Once over the graves; how many are left."""
+        """One pass over the graves; how many there were."""
         ledger, limits = self._stores.ledger, self._stores.limits
         graves = await ledger.graves(partition, AT_ONCE)
         for grave in graves:
@@ -45,15 +46,15 @@ class Sweeper:
                 if has_passed(now, grave.since, limits.building_ms):
                     await ledger.condemn(partition, grave.name, now)
             elif not grave.since or age < -limits.sweep_grace_ms:
-                # Found just now; or before the clock was set back, and its time begins again.
+                # Found now for the first time; or the clock was set back, and its time restarts.
                 await ledger.condemn(partition, grave.name, now)
             elif age >= limits.sweep_grace_ms and await self._empty(partition, grave):
                 await ledger.forget_grave(partition, grave.name)
         return len(graves)
 
     async def below(self, partition: Partition, floor: int) -> bool:
-        """What the journal keeps only below `floor`, the log's start, is to go. False: that is
-        known already, or others like it must be forgotten first."""
+        """Add a grave for what the journal keeps only below `floor`, the log's start. False: it is
+        there already, or too many floors are pending."""
         ledger = self._stores.ledger
         if floor <= await ledger.cursor(partition, SWEPT):
             return False
@@ -62,15 +63,15 @@ class Sweeper:
         if name in floors or len(floors) >= FLOORS:
             return False
         now = self._stores.clock.now_ms()
-        await ledger.announce(partition, Grave(name, 0, floor, (), now))
+        await ledger.announce(partition, PendingDeletion(name, 0, floor, (), now))
         return True
 
     async def find_orphans(self, partition: Partition) -> int:
         """Delete the objects that were put and never committed; how many.
 
-        What is listed may be about to be committed. So the ledger counts the sweep first: a commit
-        that began before cannot show its object after. Whatever is not in the log then never will
-        be, unless it is a segment that is still announced.
+        A listed object may be about to be committed. So a sweep is counted first: a commit that
+        began before that cannot show its object afterwards. An object that is not in the log then
+        will never be, unless it is a segment that is still announced.
         """
         keys = [key async for key in self._stores.objects.list(partition_prefix(partition))]
         orphans = await self._unnamed(partition, keys)
@@ -86,8 +87,8 @@ class Sweeper:
         return [key for key in keys if key not in named]
 
     async def named(self, partition: Partition, offset: int = 0) -> set[str]:
-        """Keys that the partition names, at or above an offset. In this order: what is not in the
-        index yet is announced, or in the head's tail, until the moment it is indexed."""
+        """Keys that the partition names, at or above an offset. The order of the reads matters: an
+        object is announced, or in the head's tail, until the moment it is in the index."""
         graves = await self._stores.ledger.graves(partition, ALL)
         head = await self._stores.ledger.head(partition)
         named = {key for grave in graves for key in grave.keys}
@@ -101,8 +102,8 @@ class Sweeper:
             await self._stores.objects.delete(keys[start : start + DELETE_AT_ONCE])
         self.deleted += len(keys)
 
-    async def _empty(self, partition: Partition, grave: Grave) -> bool:
-        """Delete what is in a grave. False: not all of it can be yet."""
+    async def _empty(self, partition: Partition, grave: PendingDeletion) -> bool:
+        """Delete the objects of a grave. False: some cannot be deleted yet."""
         if grave.name.startswith(FLOOR):
             await self._stores.journal.sweep(partition, grave.end)
             await self._stores.ledger.move_cursor(partition, SWEPT, grave.end)

@@ -1,4 +1,4 @@
-"""Time look-ups: the extents' greatest timestamps, then those of their marks, then the batches."""
+"""Finds offsets by time: by the greatest timestamps of extents, then of marks, then in batches."""
 
 from collections.abc import AsyncIterator
 from typing import NamedTuple, Protocol, TypeVar
@@ -37,7 +37,7 @@ class Times:
         self._stores = stores
         self._reader = reader
         self.do: Do = _here
-        """A server replaces it by one that does not hold the event loop."""
+        """A server replaces it by one that does not block the event loop."""
 
     async def at(self, partition: Partition, timestamp: int) -> Found | None:
         """The first visible record whose timestamp is `timestamp` or later."""
@@ -50,7 +50,7 @@ class Times:
             found = await self._first(extent, timestamp, head.log_start)
             if found is not None:
                 return _visible(found, head)
-            # log_start lies inside it, and the record that made it newer lies below.
+            # log_start lies inside this extent, and its matching record lies below log_start.
             extent = await self._next(partition, extent.end, timestamp, head)
         return None
 
@@ -72,7 +72,7 @@ class Times:
     async def _first(
         self, extent: Extent, timestamp: int, start_offset: int
     ) -> tuple[int, int] | None:
-        """A segment is read a little at a time, from where it comes to the time."""
+        """Reads a segment section by section, from the first that may hold the time."""
         for section in sections(extent, timestamp):
             if section.end_offset > start_offset:
                 data = await self._read(section)
@@ -110,7 +110,7 @@ class Times:
 
 
 def _tail(head: Head) -> list[Extent]:
-    """An entry may stay there for a while after log_start has passed it."""
+    """The tail without entries below log_start, which may stay there for a while."""
     return [entry for entry in head.tail if entry.end > head.log_start]
 
 

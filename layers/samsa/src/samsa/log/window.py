@@ -1,7 +1,7 @@
 """The window of a process: how long its appends wait for each other, over all partitions.
 
-The first append opens it. It closes after `window_ms`, or when it holds as much as one put carries;
-then all that came meanwhile is committed, with one put and one update for each partition.
+The first append opens it. It closes after `window_ms`, or when it holds as much as one put carries.
+Then all appends in it are committed, with one put and one update for each partition.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ class Window:
         self._closing: asyncio.Future[None] | None = None
 
     def join(self, size: int) -> "asyncio.Future[None]":
-        """An append of so many bytes waits; done when it may be committed."""
+        """Add an append of `size` bytes. The future is done when it may be committed."""
         if self._closing is None:
             loop = asyncio.get_running_loop()
             self._closing, self._size = loop.create_future(), 0

@@ -1,8 +1,8 @@
-"""Windows that no partition names any more: found, fenced and deleted.
+"""Deletes windows that no partition names any more.
 
-A window is put before the heads of its partitions name it. So, as with other orphans: what is
-listed is looked for, then a sweep is counted in every head that may still name it, then it is
-looked for again. What nobody names then nobody ever will.
+A window is put before the heads of its partitions name it. So it is treated like other orphans.
+First, find the listed windows that no partition names. Second, count a sweep in every head that may
+still come to name them. Third, check again: a window that is not named now never will be.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from .stores import Stores
 from .sweep import Sweeper
 
 AT_ONCE = 5_000
-"""Windows whose partitions are asked together."""
+"""Windows that are checked together."""
 GETS = 32
 """Directories that are read at the same time."""
 Directories = dict[str, list[Row]]
@@ -27,7 +27,7 @@ class WindowSweeper:
         self._sweeper = sweeper
 
     async def sweep(self) -> int:
-        """Once over those that are old; how many are gone."""
+        """One pass over the old windows; how many were deleted."""
         gone, some = 0, list[str]()
         async for key in self._old():
             some.append(key)
@@ -42,14 +42,14 @@ class WindowSweeper:
             try:
                 await self._stores.journal.count_sweep(partition)
             except UnknownPartition:
-                continue  # its topic is deleted: nothing is committed there any more
+                continue  # its topic is deleted: no commit can happen there any more
         dead = await self._unnamed(dead)
         await self._sweeper.delete(list(dead))
         return len(dead)
 
     async def _old(self) -> AsyncIterator[str]:
-        """Without those that may be about to be committed: a sweep would make them be put again.
-        Names begin with the time."""
+        """Only old windows: younger ones may be about to be committed, and a sweep would force
+        their writers to put them again. Keys begin with the time, so the list is in that order."""
         now, after = self._stores.clock.now_ms(), self._stores.limits.leave_window_ms
         async for key in self._stores.objects.list(WINDOWS):
             if not has_passed(now, put_at(key), after):
@@ -68,7 +68,7 @@ class WindowSweeper:
     async def _rows(self, key: str) -> list[Row]:
         get = self._stores.objects.get
         try:
-            return read_directory(await self._stores.insist(get, key, 0, directory_size(key)))
+            return read_directory(await self._stores.retry(get, key, 0, directory_size(key)))
         except Missing:
             return []  # another janitor was faster
 

@@ -1,21 +1,21 @@
-"""Group commit: appends to one partition share commits while the process lives.
+"""Group commit: appends of one process to one partition share commits.
 
-Whatever arrives while a commit is under way goes into the next one, in the order of arrival: one
+Appends that arrive while a commit is under way go into the next one, in the order of arrival: one
 put and one update for many producers, without a timer.
 
-A client that sends several requests before it is answered sends them one by one, each as soon as it
-can. Where the last commit had several appends, more are probably on their way: so for as long as
-every turn of the event loop brings some, and all are small, the commit waits. A client that waits
-for each answer before its next request is never delayed by that.
+A client with several requests in flight sends them one after the other. So if the last commit had
+several appends, more are probably on their way. The commit then waits as long as every turn of the
+event loop brings more appends and all together are small. A client that waits for each answer
+before its next request is never delayed by this.
 
-With a window (`window.py`) every commit waits until that closes.
+With a window (`window.py`) every commit waits until the window closes.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from samsa.eager import Rest, begin
+from samsa.eager_task import Rest, begin
 from samsa.ports import Partition
 
 from .admit import Outcome
@@ -29,7 +29,7 @@ class Appending(asyncio.Future[Outcome]):
     """An append that is under way."""
 
     listener: Callable[[], None] | None = None
-    """Called when it is done, at once: a callback would come a turn of the event loop later."""
+    """Called immediately when it is done: a callback would run a turn of the event loop later."""
 
 
 Waiting = tuple[Batch, Appending]
@@ -51,13 +51,13 @@ class PartitionWriter:
         self._limits = limits
         self._window = window
         self._closing: asyncio.Future[None] | None = None
-        """Of the window that the first in the queue waits for."""
+        """Done when the window closes that the first append in the queue waits for."""
         self._loop = asyncio.get_running_loop()
         self._queue: deque[Waiting] = deque()
         self._busy = False
         self._waiting_bytes = 0
         self._gathered = 0
-        """How many waited a turn of the event loop ago."""
+        """How many appends waited one turn of the event loop ago."""
         self._last_group = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -71,7 +71,7 @@ class PartitionWriter:
                 self._closing = closing
         if not self._busy:
             self._busy = True
-            # Not at once: what else has arrived by now, from anyone, shares the commit.
+            # Not immediately: other appends that have arrived by now share the commit.
             self._gathered = 0
             self._loop.call_soon(self._gather)
         return future
@@ -88,7 +88,7 @@ class PartitionWriter:
                 await asyncio.wait([self._task])
 
     def _gather(self) -> None:
-        """A turn later the sockets have been looked at once more."""
+        """Wait another turn, in which the event loop reads the sockets again, or begin."""
         waiting = len(self._queue)
         if (
             self._last_group > 1
@@ -101,7 +101,7 @@ class PartitionWriter:
             self._begin()
 
     def _begin(self) -> None:
-        if self._appender.is_far:
+        if self._appender.is_remote:
             # A call over a network has a timeout, and a timeout needs its task.
             self._task = self._loop.create_task(self._run())
             return
@@ -147,13 +147,13 @@ class PartitionWriter:
             for _, future in group:
                 if not future.done():
                     future.set_exception(error)
-                    future.exception()  # whoever waited may have been told that time is up
+                    future.exception()  # marks it as retrieved: the waiter may have timed out
         else:
             for (_, future), outcome in zip(group, outcomes, strict=True):
                 if not future.done():
                     future.set_result(outcome)
-        # Last first: who waits for the first of several finds the others done, and can answer
-        # them all at once.
+        # Last first: when the listener of the first append runs, the others are done, and all
+        # can be answered together.
         for _, future in reversed(group):
             listener, future.listener = future.listener, None
             if listener is not None:

@@ -1,4 +1,4 @@
-"""The five seams: Journal, Ledger, Objects, Clock, Wakeups.
+"""The ports: Journal, Ledger, Objects, Clock, Wakeups.
 
 Everything above this room (the log, the handlers) is the same on a laptop and on AWS; everything
 below it (`local/`, `aws/`) is an adapter. What an adapter promises:
@@ -23,7 +23,7 @@ from .errors import (
     Unavailable,
     UnknownPartition,
 )
-from .extents import Extent, Grave, graves_of
+from .extents import Extent, PendingDeletion, graves_of
 from .groups import Committed, GroupItem, Groups, Offsets
 from .journal import Bound, Claim, CommitResult, Journal, Tail
 from .ledger import Ledger
@@ -44,7 +44,6 @@ __all__ = [
     "Committed",
     "Extent",
     "FileRange",
-    "Grave",
     "GroupItem",
     "GroupKey",
     "Groups",
@@ -58,6 +57,7 @@ __all__ = [
     "Objects",
     "Offsets",
     "Partition",
+    "PendingDeletion",
     "Piece",
     "StorageError",
     "Subscription",

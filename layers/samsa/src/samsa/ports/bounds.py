@@ -1,8 +1,8 @@
 """How large the ledger's items may become. Each bound is checked before the write, on every ledger.
 
-DynamoDB ends an item at 400 KB (409,600 bytes), a transaction at 100 items and 4 MB, and an
-expression at 4 KB. SQLite has no such ends and keeps the same bounds: what works on a laptop works
-on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
+DynamoDB limits an item to 400 KB (409,600 bytes), a transaction to 100 items and 4 MB, and an
+expression to 4 KB. SQLite has no such limits but keeps the same bounds: what works on a laptop
+works on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
 
 | item       | what grows                | bound                      | beyond it                  |
 |------------|---------------------------|----------------------------|----------------------------|
@@ -15,8 +15,8 @@ on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
 |            |                           |                            | tries again                |
 | head       | entries of the tail       | `LONG_TAIL_ENTRIES`,       | the commit waits until     |
 |            |                           | `LONG_TAIL_BYTES`          | they are in the index      |
-| head       | idempotent producers      | `MOST_PRODUCERS`           | the one that was used      |
-|            |                           |                            | longest ago has an item    |
+| head       | idempotent producers      | `MOST_PRODUCERS`           | the least recently used is |
+|            |                           |                            | moved to its own item      |
 | head       | watchers                  | `MOST_WATCHERS`            | not entered: the consumer  |
 |            |                           |                            | looks after max_wait       |
 | topic, and | configs                   | `MOST_CONFIG_BYTES`        | INVALID_CONFIG             |
@@ -29,43 +29,47 @@ on AWS. `tests/functional/test_item_bounds.py` fills each item to its bound.
 | node       | host, zone                | `LONGEST_HOST`,            | not announced; `--zone`    |
 |            |                           | `LONGEST_ZONE`             | refused at the start       |
 | nodes      | one item for each process | `MOST_NODES`               | not announced: it serves   |
-|            |                           |                            | whoever comes              |
+|            |                           |                            | clients that connect to it |
 | cursor, id | nothing                   |                            |                            |
 
-A commit of offsets that is more than a transaction holds is several (`TRANSACTION_BYTES`).
+An offset commit that is too large for one transaction is split into several
+(`TRANSACTION_BYTES`).
 """
 
 MOST_HEAD_BYTES = 100 * 1024
 """DynamoDB bills each commit by the size of the whole head: one write unit for each KB."""
 INLINE_BYTES = 4 * 1024
 """Appends up to this size are kept in the head, and later in the index: they need no object."""
+FRUGAL_INLINE_BYTES = 5 * 512
+"""The same if cost matters more than latency: an append is written to the head and to the index,
+and removed from both, each billed by the KB. Above this size a put to S3 costs less."""
 SETTLE_OTHERS_MS = 2_000
-"""A process settles its own entries at once, and those of others at this age: whoever committed
-them may be gone."""
+"""A process settles its own entries at once, and those of other processes at this age: the process
+that committed them may have ended."""
 OTHERS_BYTES = 3 * 1024
 OTHERS_ENTRIES = 16
-"""A process whose entries share the tail with so much of others takes them out by themselves, and
-does not wait for its next commit."""
+"""If the tail holds this much of other processes, a process takes out its own settled entries in a
+separate update, and does not wait for its next commit."""
 LONG_TAIL_BYTES = 2 * INLINE_BYTES
 LONG_TAIL_ENTRIES = 32
-"""Beyond this it settles all entries, and waits for that before it commits."""
+"""Above this, a process settles all entries, and waits for that before it commits."""
 FEW_PRODUCERS = 16
-"""As many stay in the head, however long ago they were used."""
+"""Up to this many stay in the head, however long ago they were used."""
 MOST_PRODUCERS = 256
-"""Of five batches each: about 130 bytes."""
+"""Each with five batches takes about 130 bytes."""
 IDLE_PRODUCER_MS = 60_000
 """After this time a producer leaves a head with more than FEW_PRODUCERS."""
 MOST_WATCHERS = 1_000
 """Processes, or connections to functions, that wait for one partition: about 45 bytes each."""
 MOST_WATCHED = 4_000
-"""Partitions that one connection enters in one request; and those that it has, before that."""
+"""Partitions that one connection may add in one request; and those it may watch before that."""
 MOST_CONFIG_BYTES = 64 * 1024
 """Of one topic, names and values."""
 LONGEST_GROUP_ID = 1_000
-"""Characters. The names of all groups are in memory where groups are counted."""
+"""Characters. To count groups, a process holds the names of all groups in memory."""
 MOST_NODES = 100
 """Processes of one cluster that are named to clients. Each of them reads all of these items."""
 LONGEST_HOST = 255
-"""Characters. DNS ends a name at 253."""
+"""Characters. A DNS name has at most 253."""
 LONGEST_ZONE = 255
 TRANSACTION_BYTES = 3_500_000

@@ -1,5 +1,5 @@
-"""Time, handed in. A wall clock may be set back or ahead: no wait depends on it for longer than the
-wait itself takes."""
+"""The clock, passed in. A wall clock may be set back or ahead: this may delay a wait by at most its
+own length."""
 
 from typing import Protocol
 
@@ -9,6 +9,6 @@ class Clock(Protocol):
 
 
 def has_passed(now_ms: int, since_ms: int, length_ms: int) -> bool:
-    """Whether so much time has passed since then. Yes, too, if `since_ms` lies further ahead than
-    the length itself: the clock was set back, and what waits for it would wait as long as that."""
+    """Whether `length_ms` has passed since then. Also true if `since_ms` lies that much or more in
+    the future: the clock was set back, and the wait would be longer by that."""
     return not -length_ms < now_ms - since_ms < length_ms

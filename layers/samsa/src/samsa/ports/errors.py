@@ -1,8 +1,8 @@
-"""What goes wrong at a seam."""
+"""The errors that ports raise."""
 
 
 class Unavailable(Exception):
-    """A store is down, throttled or slow: nothing is known about the call. Retriable."""
+    """A store is down, throttled or slow: the call may have happened or not. Retriable."""
 
 
 class NotDone(Unavailable):
@@ -10,12 +10,12 @@ class NotDone(Unavailable):
 
 
 class Misconfigured(Unavailable):
-    """A store refuses us until somebody mends the set-up: no such table, no permission."""
+    """A store refuses us until an operator repairs the set-up: no such table, no permission."""
 
 
 class StorageError(Unavailable):
-    """The disk does not take what is written: it is full, read-only or broken. Retriable, but not
-    at once: somebody has to do something about it."""
+    """The disk takes no writes: it is full, read-only or broken. Retriable, but not immediately:
+    an operator has to act first."""
 
 
 class UnknownPartition(Exception):
@@ -27,4 +27,4 @@ class Missing(Exception):
 
 
 class CannotWait(Exception):
-    """Whoever serves this request never waits: it is parked elsewhere, and comes again."""
+    """This process cannot wait (a function): the request is parked elsewhere, and served again."""

@@ -32,51 +32,53 @@ class Groups(Protocol):
     calls: dict[str, int]
 
     async def group(self, group_id: str, known: int = 0) -> GroupItem | None:
-        """Without the state (empty) where that is cheaper and the version is the `known` one."""
+        """The group. If its version is `known`, the state may be left out (empty), to save cost."""
         ...
 
     def is_current(self, group_id: str, version: int) -> bool:
-        """Whether this version is stored, as far as that is known without asking: only of a store
-        that nobody else uses. False says nothing."""
+        """Whether this version is certainly the stored one, without a call. Only a store that no
+        other process uses can know that. False: not known."""
         ...
 
     async def put_group(self, group_id: str, item: GroupItem, after: int) -> bool:
         """Store the item if the version that is there is `after` (0: there is none).
 
-        False if it was another one. Repeating a put that succeeded answers True. The caller sees to
-        it that no version is ever used twice, not even by a group that was deleted and made anew.
+        False if it was another one. Repeating a put that succeeded answers True. The caller must
+        never use a version twice, not even for a group that was deleted and created again.
         """
         ...
 
     async def delete_group(self, group_id: str, version: int) -> bool:
-        """Its state (version 0: it has none) and all its offsets, unless the version has moved."""
+        """Delete its state (version 0: it has none) and all its offsets, if the version is still
+        this one."""
         ...
 
     async def group_ids(self) -> list[str]:
-        """Of every group that has state or offsets, in order."""
+        """The ids of all groups that have state or offsets, in order."""
         ...
 
     async def commit(self, group_id: str, generation: int, offsets: Offsets) -> bool:
         """Store the offsets, unless a newer generation has committed: False, and none is stored.
 
-        Every partition remembers the newest generation that committed it. Generation −1, of
-        whoever is no member, is never refused and leaves what is remembered. One write, whatever
-        the number of partitions (up to a hundred topics on DynamoDB).
+        The newest generation that committed is stored for each partition. Generation −1 (from
+        non-members) is never refused and does not change that. One write, whatever the number of
+        partitions (up to a hundred topics on DynamoDB).
         """
         ...
 
     async def offsets(self, group_id: str, now_ms: int) -> Offsets:
-        """All of them that have not expired."""
+        """All offsets that have not expired."""
         ...
 
     async def delete_offsets(
         self, group_id: str, partitions: Sequence[tuple[str, int]], before: int | None = None
     ) -> None:
-        """Deleting what is not there is no error. What was committed at `before` or later stays."""
+        """Deleting a missing offset is no error. Offsets committed at `before` or later stay."""
         ...
 
     async def forget_topic(self, name: str, before: int) -> None:
-        """Every group's offsets for the topic, but for those committed at `before` or later."""
+        """Delete every group's offsets for the topic, except those committed at `before` or
+        later."""
         ...
 
     async def close(self) -> None: ...

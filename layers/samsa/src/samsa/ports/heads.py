@@ -1,10 +1,10 @@
-"""A partition's head, as the journal of far stores updates it (`aws/journal.py`).
+"""A partition's head, as the journal of remote stores updates it (`aws/journal.py`).
 
-Below the journal: DynamoDB keeps heads (`aws/heads.py`), and so does the simulation, in memory. The
+A store of heads is below the journal: DynamoDB (`aws/heads.py`), or memory in the simulation. The
 rules of a commit are in the journal; a store of heads only promises that each call is one atomic
 step, which happens or not.
 
-What is taken out of a head is named with what it was: the base of an entry, the version of a
+An update that removes something from a head names its value: the base of an entry, the version of a
 producer's state. So an update that arrives long after its sender gave up removes nothing newer.
 """
 
@@ -32,14 +32,15 @@ class HeadProducer(NamedTuple):
 
 
 class HeadState(NamedTuple):
-    """All that is in a head."""
+    """Everything that is in a head."""
 
     head: Head
     producers: Mapping[int, HeadProducer]
     evictions: int
-    """How many times producers were taken out of it."""
+    """How many times producers were moved out of it."""
     sweeps: int
-    """How many times orphaned objects, or an update of unknown outcome, were looked for."""
+    """How many sweeps were counted: for orphaned objects, or to fence an update of unknown
+    outcome."""
     weight: int
     """Bytes, about as DynamoDB counts them."""
 
@@ -54,8 +55,8 @@ class HeadClaim(NamedTuple):
 
     claim: Claim
     evictions: int | None
-    """None: the producer is in the head, with the version `claim.after`. Else it is not in the
-    head, and producers were taken out as many times as before its own item was read."""
+    """None: the producer is in the head, with the version `claim.after`. Else: it is not in the
+    head, and the head's `evictions` is the same as before the producer's own item was read."""
 
 
 class HeadUpdate(NamedTuple):
@@ -64,7 +65,7 @@ class HeadUpdate(NamedTuple):
     entry: Extent
     """With its id, its bytes or the key of its object, and the guess for its base."""
     sweeps: int
-    """What the head said before the entry's object was put, or its update was first sent."""
+    """The head's count before the entry's object was put, or before the update was first sent."""
     claims: Sequence[HeadClaim] = ()
     """Up to MOST_CLAIMS."""
     now_ms: int = 0
@@ -78,13 +79,13 @@ class HeadStore(Protocol):
     async def head_state(self, partition: Partition) -> HeadState: ...
 
     async def update_head(self, partition: Partition, update: HeadUpdate) -> tuple[HeadState, bool]:
-        """Add the entry at the head's next offset, move that on, store the claims' states with
-        this base, and take out what is settled: all of it (True) or nothing (False).
+        """Add the entry at the head's next offset, advance that, store the claims' states with
+        this base, and take out settled entries: all of it (True) or nothing (False).
 
-        It holds if no entry has that id, every claim holds, `sweeps` is the same, and each settled
-        entry has the base that is given or is not there any more. The head afterwards; or, if
-        refused, as it was. Raises NotDone if it certainly did not happen, and Unavailable if that
-        is not known: it is then never sent again by itself.
+        It succeeds if no entry has that id, every claim holds, `sweeps` is the same, and each
+        settled entry has the given base or is not there any more. Returns the head afterwards; or,
+        if refused, as it was. Raises NotDone if it certainly did not happen, and Unavailable if
+        that is not known: the store never retries it by itself.
         """
         ...
 
@@ -101,12 +102,12 @@ class HeadStore(Protocol):
     async def store_producer(
         self, partition: Partition, producer_id: int, producer: HeadProducer
     ) -> None:
-        """Write its own item, unless that has this version or a newer one."""
+        """Write the producer's own item, unless it has this version or a newer one."""
         ...
 
     async def evict(self, partition: Partition, producers: Mapping[int, HeadProducer]) -> HeadState:
-        """Take producers out that have their own items, if their versions are still the same, and
-        count that: all or none. Up to MOST_REMOVED."""
+        """Take out producers that have their own items, if their versions are still the same, and
+        count the eviction: all or none. Up to MOST_REMOVED."""
         ...
 
     async def index(self, partition: Partition, extent: Extent) -> None:
@@ -119,7 +120,7 @@ class HeadStore(Protocol):
 
 
 def object_key(partition: Partition, entry_id: str) -> str:
-    """Where the bytes of an entry are that are not in the head."""
+    """The key of an entry's object, if its bytes are not in the head."""
     return f"log/{partition.topic_id}/{partition.number}/{entry_id}"
 
 

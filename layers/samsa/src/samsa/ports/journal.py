@@ -19,7 +19,7 @@ class Bound(NamedTuple):
     version: int
     state: bytes
     base: int
-    """The base of the commit that wrote it: only the commit itself knew it."""
+    """The base of the commit that wrote it. The state cannot hold it: the commit decides it."""
 
 
 class Claim(NamedTuple):
@@ -28,7 +28,7 @@ class Claim(NamedTuple):
     producer_id: int
     state: bytes
     after: int
-    """The version that it was judged by; 0: there was none. The new one is one more."""
+    """The version of the state that was judged; 0: there was none. The new version is one more."""
     expires_at: int
     """When it may be forgotten (ms)."""
 
@@ -36,29 +36,29 @@ class Claim(NamedTuple):
 class CommitResult(NamedTuple):
     head: Head
     base: int | None
-    """The first offset that it got. None: nothing was stored, because claims were lost."""
+    """The first offset of the append. None: nothing was stored, because claims were lost."""
     lost: tuple[int, ...] = ()
-    """The producers whose claims did not hold: their state is to be read again."""
+    """The producers whose claims did not hold: their states have to be read again."""
 
 
 class Tail(NamedTuple):
-    """The end of a partition."""
+    """The end of a partition, as a journal knows it without asking the ledger."""
 
     head: Head
     extents: Sequence[Extent]
-    """One after the other, the first of which holds the offset that was asked for."""
+    """Neighbours in order. The first holds the offset that was asked for."""
 
 
 class Journal(Protocol):
     calls: dict[str, int]
-    """Each method by its name; "again": commits that were sent once more; "pack": appends that were
-    written to a file of the journal's own."""
-    far: bool
+    """Counts each method by its name. "again": commits that were sent again; "pack": appends that
+    were written to a pack."""
+    remote: bool
     """Whether a commit is a call over a network."""
 
     @property
     def head_bytes(self) -> int:
-        """What the heaviest head weighs that was seen lately; 0 where that is no matter."""
+        """Size of the largest head that was seen lately; 0 if head size does not matter."""
         ...
 
     async def next_offset(self, partition: Partition) -> int:
@@ -77,42 +77,43 @@ class Journal(Protocol):
         parts: Sequence[Buffer],
         claims: Sequence[Claim],
     ) -> CommitResult:
-        """Append `parts`, which carry the offsets from `extent.base` on: the guess. The extent
+        """Append `parts`. Their batches have offsets from `extent.base` on: the guess. The extent
         describes them; its `key`, `start`, `shift`, `data` and `id` are chosen here.
 
-        Raises UnknownPartition; and Unavailable, after which it may be stored or not. What is
-        appended a second time then is stored twice, unless it has a claim.
+        Raises UnknownPartition; and Unavailable: then the append may be stored or not. If it is
+        repeated, it may be stored twice, unless it has a claim.
         """
         ...
 
     def tail(self, partition: Partition, offset: int) -> Tail | None:
-        """What the ledger would say of what is stored from `offset` on, if it need not be asked."""
+        """The head and the extents from `offset` on, if they are known without asking the
+        ledger."""
         ...
 
     async def settle(self, partition: Partition) -> None:
-        """Move what is in the head's tail to the index. Raises UnknownPartition."""
+        """Move the entries of the head's tail to the index. Raises UnknownPartition."""
         ...
 
     async def count_sweep(self, partition: Partition) -> None:
-        """From now on no commit can show an object that was put before this call and is not in the
-        head's tail by now: it raises or puts the bytes again."""
+        """Fence older puts: after this call no commit can show an object that was put before it and
+        is not in the head's tail yet. Such a commit raises, or puts the bytes again."""
         ...
 
     async def sweep(self, partition: Partition, below: int) -> None:
-        """Delete what holds only offsets below `below`, which is at or below log_start."""
+        """Delete the packs that hold only offsets below `below`, which is at or below log_start."""
         ...
 
     async def discard(self, partition: Partition, key: str) -> bool:
-        """Delete one of its own objects if nothing that is indexed lies in it. False: it may be
-        written to, and it is not known yet."""
+        """Delete one of the journal's own objects (a pack) if no extent of the index lies in it.
+        False: not known yet, because the object may still be written to."""
         ...
 
     async def bury(self, topic_id: UUID) -> None:
-        """Delete all that a topic has left."""
+        """Delete everything that is left of a topic."""
         ...
 
     async def drain(self) -> None:
-        """Wait for what a commit left to be done after it."""
+        """Wait for the work that commits left to be done after them."""
         ...
 
     async def close(self) -> None: ...

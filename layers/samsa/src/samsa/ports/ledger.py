@@ -4,61 +4,61 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from .extents import Extent, Grave
+from .extents import Extent, PendingDeletion
 from .journal import Bound
 from .nodes import Node
 from .partitions import Head, Partition, Topic
 
 
 class Ledger(Protocol):
-    """DynamoDB or SQLite. `calls` counts each method by name, for pinning what a request costs."""
+    """DynamoDB or SQLite. `calls` counts each method by name: tests pin what a request costs."""
 
     calls: dict[str, int]
 
     async def head(self, partition: Partition) -> Head: ...
 
     async def index(self, partition: Partition, extent: Extent) -> None:
-        """Add the extent, unless one that holds any of its offsets is there.
+        """Add the extent, unless the index has one that holds any of its offsets.
 
-        So nobody who is late brings back what was merged since.
+        So a late call cannot bring back an extent that was merged since.
         """
         ...
 
     async def replace_extents(
         self, partition: Partition, old: Sequence[Extent], new: Sequence[Extent]
     ) -> bool:
-        """Put `new` into the place of `old`, a run of neighbours, over the same offsets.
+        """Swap: replace `old`, a run of neighbours, by `new`, over the same offsets.
 
-        All or nothing. False if any of `old` is not there exactly as given any more, or if an
-        object of `new` that none of `old` is in is not announced (any more). Its grave goes with
-        the swap; what only `old` was in has one from then on. Repeating a swap that succeeded
-        answers True.
+        All or nothing. False if any of `old` is not there exactly as given any more, or if a fresh
+        object of `new` (one that `old` does not name) is not announced (any more). The swap removes
+        the grave of the fresh object, and adds one for the objects that only `old` named. Repeating
+        a swap that succeeded answers True.
         """
         ...
 
-    async def announce(self, partition: Partition, grave: Grave) -> None:
-        """Remember what goes unless something else is decided; one of that name stays as it is."""
+    async def announce(self, partition: Partition, grave: PendingDeletion) -> None:
+        """Store a grave. If there is one of that name, it stays as it is."""
         ...
 
-    async def graves(self, partition: Partition, limit: int) -> list[Grave]:
-        """Up to `limit` of them, by name."""
+    async def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
+        """Up to `limit` graves, ordered by name."""
         ...
 
     async def condemn(self, partition: Partition, name: str, since: int) -> bool:
-        """The grave counts from `since`, and no swap can save what it announced. False: no grave
-        of that name."""
+        """Start the grave's grace time at `since`. From then on no swap can take what it announced.
+        False: no grave of that name."""
         ...
 
     async def forget_grave(self, partition: Partition, name: str) -> None:
-        """All that was in it is deleted. Forgetting what is not there is no error."""
+        """Remove a grave: its objects are deleted. Removing a missing one is no error."""
         ...
 
     async def cursor(self, partition: Partition, name: str) -> int:
-        """Where some work left off; 0 if it never began. A hint: nothing depends on it."""
+        """Where some work stopped; 0 if it never began. A hint: nothing depends on it."""
         ...
 
     async def move_cursor(self, partition: Partition, name: str, value: int) -> None:
-        """To 0: nothing is left of it."""
+        """Store a cursor; 0 removes it."""
         ...
 
     async def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:
@@ -74,26 +74,26 @@ class Ledger(Protocol):
         ...
 
     async def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
-        """Every producer's state that may not be forgotten yet, by producer id. Read it after
-        the head: what the head shows was bound before."""
+        """All producers' states that have not expired, by producer id. Read it after the head:
+        the states of all that the head shows were stored before."""
         ...
 
     async def advance_start(self, partition: Partition, offset: int) -> Head:
-        """Raise log_start to `offset`; it never goes back and never passes the counter."""
+        """Raise log_start to `offset`; it never goes back and never passes the next offset."""
         ...
 
     async def drop_extents(self, partition: Partition, below: int) -> int:
-        """Forget the extents that end at or below `below`; how many."""
+        """Remove the extents that end at or below `below`; how many."""
         ...
 
     async def watch(self, partition: Partition, watcher: str, expires_at: int) -> Head:
-        """Add or renew a watcher, and drop those that expired more than a while ago."""
+        """Add or renew a watcher, and drop those that expired some time ago."""
         ...
 
     async def unwatch(self, partition: Partition, watcher: str) -> None: ...
 
     async def create_topic(self, topic: Topic) -> bool:
-        """Make the heads, then the name: the name is the commit. False if the name is taken."""
+        """Create the heads, then the name: that decides. False if the name is taken."""
         ...
 
     async def topic(self, name: str) -> Topic | None: ...
@@ -103,15 +103,15 @@ class Ledger(Protocol):
     async def topics(self) -> list[Topic]: ...
 
     async def change_topic(self, old: Topic, new: Topic) -> bool:
-        """Make the heads that `new` has more, then put it in the place of `old`: the commit.
+        """Create the heads of added partitions, then replace `old` by `new`: that decides.
 
         False if the name does not hold `old` any more. Repeating a change that succeeded answers
-        True. Partitions and configs change; the name, the id and the time of birth never do.
+        True. Partitions and configs change; the name, the id and `created_at` never do.
         """
         ...
 
     async def delete_topic(self, topic: Topic) -> bool:
-        """Take the name away and remember the topic as doomed, in one step. False: it was gone."""
+        """Remove the name and store the topic as doomed, in one step. False: it was gone."""
         ...
 
     async def doomed_topics(self) -> list[Topic]: ...
@@ -121,12 +121,12 @@ class Ledger(Protocol):
         ...
 
     async def forget_producers(self, now_ms: int) -> int:
-        """Remove producers' states that may be forgotten by now; how many. 0 where a store does so
-        by itself."""
+        """Remove producers' states that have expired; how many. 0 if the store does so by
+        itself."""
         ...
 
     async def next_producer_ids(self, count: int) -> int:
-        """Take `count` producer ids; the first of them."""
+        """Reserve `count` producer ids; returns the first."""
         ...
 
     async def cluster_id(self, proposed: str) -> str:
@@ -134,18 +134,19 @@ class Ledger(Protocol):
         ...
 
     async def nodes(self) -> list[Node]:
-        """The processes that announced themselves, by id; those that have gone since, too."""
+        """The processes that announced themselves, by id; also those that have ended since."""
         ...
 
     async def put_node(self, node: Node, after: Node | None) -> bool:
-        """Store the node if what has its id is `after`: by owner and version (None: nothing).
+        """Compare-and-swap: store the node if the one with its id is `after`, by owner and version
+        (None: there is none).
 
-        False if it was something else. Repeating a put that succeeded answers True.
+        False if it was another. Repeating a put that succeeded answers True.
         """
         ...
 
     async def remove_node(self, node: Node) -> None:
-        """Unless another process has the id by now. Removing what is not there is no error."""
+        """Remove it, unless another process has the id by now. A missing one is no error."""
         ...
 
     async def close(self) -> None: ...

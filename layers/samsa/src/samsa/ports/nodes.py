@@ -6,16 +6,16 @@ from typing import NamedTuple
 class Node(NamedTuple):
     id: int
     owner: str
-    """A word that no other process has."""
+    """A name that no other process has."""
     version: int
-    """Counts the renewals: whoever sees it change knows that the process lives."""
+    """Counts the renewals: if it changes, the process lives."""
     host: str
     port: int
-    """Where its clients are told to come."""
+    """The address that clients are told to connect to."""
     zone: str
-    """Empty if nobody said."""
+    """Empty if not configured."""
     machine: str
-    """Of a loopback address: the machine on which it leads there. Else empty."""
+    """If the host is a loopback address: the machine on which it is valid. Else empty."""
     renewed_at: int
     """Milliseconds, by the clock of the process."""
 

@@ -8,7 +8,7 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 
 
 class FileRange:
-    """Part of an open file, for sendfile: it has a length like any other piece of a response."""
+    """Part of an open file, for sendfile. It has a length, like any other piece of a response."""
 
     __slots__ = ("fd", "length", "start")
 
@@ -38,17 +38,17 @@ class Objects(Protocol):
     """S3, a folder, or memory. Keys look like paths."""
 
     calls: dict[str, int]
-    far: bool
-    """Whether pieces come over a network, and so take memory while they are sent."""
+    remote: bool
+    """Whether pieces are read over a network, and so take memory while they are sent."""
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         """Store the parts, joined, unless the key exists. False: it existed; nothing written."""
         ...
 
     async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
-        """Store what comes, joined, under a key that only the caller knows: all or nothing.
+        """Store the parts, joined, under a key that only the caller knows: all or nothing.
 
-        No part changes after it was given, and few of them are held at a time.
+        The caller does not change a part after it was yielded. Only a few are held at a time.
         """
         ...
 
@@ -57,11 +57,11 @@ class Objects(Protocol):
         ...
 
     async def piece(self, key: str, start: int, length: int) -> Piece:
-        """A range ready to be sent: bytes, or an open file where there is one. Raises Missing."""
+        """A range ready to be sent: bytes, or an open file if there is one. Raises Missing."""
         ...
 
     async def delete(self, keys: Sequence[str]) -> None:
-        """Deleting what is not there is no error."""
+        """Deleting a missing key is no error."""
         ...
 
     def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:

@@ -29,12 +29,12 @@ class Head(NamedTuple):
     """A partition's item: what every commit updates."""
 
     next_offset: int
-    """The end that readers see, and what the next commit gets."""
+    """The end that readers see, and the base of the next commit."""
     log_start: int
     watchers: Mapping[str, int]
-    """Who wants to hear of a commit: address → when that wish expires (ms)."""
+    """Who is woken by a commit: address → when the watch expires (ms)."""
     settled_to: int = 0
-    """Below it an extent counts only if a swap put it there."""
+    """Below this offset an extent counts only if a swap wrote it."""
     tail: tuple[Extent, ...] = ()
     """Entries by base. Each stays here until it is in the index: read the head first, then the
     index."""

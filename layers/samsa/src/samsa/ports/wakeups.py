@@ -1,4 +1,4 @@
-"""Waiting, and being woken."""
+"""Wake-ups: how a request waits for a partition or a group, and is woken."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -10,9 +10,9 @@ from .partitions import Partition
 
 class Subscription(Protocol):
     async def wait(self, timeout_ms: int) -> bool:
-        """Until one of the things waited for changes (True) or the time is up (False).
+        """Wait until one of the subscribed things changes (True) or the time is up (False).
 
-        Raises CannotWait where a process lives no longer than its request.
+        Raises CannotWait in a process that ends with its request (a function).
         """
         ...
 
@@ -28,14 +28,14 @@ Awaited: TypeAlias = Partition | GroupKey
 
 
 class Appended(NamedTuple):
-    """What woke those who wait for a partition, if its readers see it already."""
+    """The append that caused a wake-up, if readers see it already."""
 
     base: int
     end: int
     """The visible end of the log."""
     log_start: int
     parts: Sequence[Buffer]
-    """Good until `wake` returns."""
+    """Valid until `wake` returns."""
 
 
 class Wakeups(Protocol):

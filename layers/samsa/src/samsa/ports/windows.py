@@ -1,8 +1,8 @@
 """Windows: objects that hold appends to several partitions.
 
 A window begins with its directory: for each append the partition, and the offset that was guessed
-for it, which is never above the one it got. So whoever finds a window knows which heads may name
-it. The name says when it was put, and how long the directory is.
+for it, which is never above the one it got. So the directory tells which heads may name the window.
+The key says when it was put, and how long the directory is.
 """
 
 import struct
@@ -15,7 +15,7 @@ from .partitions import Partition
 
 WINDOWS = "log/windows/"
 WINDOW_BYTES = 8 * 1024 * 1024
-"""What one put carries; a single larger append has one of its own."""
+"""What one put carries; a larger append has a put of its own."""
 _ROW = struct.Struct(">16siq")
 
 

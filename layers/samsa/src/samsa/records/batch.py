@@ -1,7 +1,7 @@
 """RecordBatch v2: what a producer may send, its place in the log, and the empty batch.
 
-Records are not looked at here (`walk.py` does). The checksum covers a batch from its attributes on,
-so the base offset and the leader epoch can be patched where they lie, and the rest is stored as it
+Records are not checked here (`walk.py` does that). The checksum covers a batch from its attributes
+on. So the base offset and the leader epoch can be patched in place, and the rest is stored as it
 came.
 """
 
@@ -53,11 +53,11 @@ _AFTER_CRC = struct.Struct(">hiqqqhii")
 def validate(buffer: Buffer) -> BatchHeader:
     """The header of the one batch that a producer may append."""
     header = read_header(buffer)
-    # All at once: looking each up by its name takes as long as the checksum.
+    # Unpacked together: reading each field by its name takes as long as the checksum.
     _, length, _, _, crc, attributes, last, _, _, producer_id, _, sequence, count = header
     size = LOG_OVERHEAD + length
     if size != len(buffer):
-        headers(buffer)  # which knows if anything is cut
+        headers(buffer)  # raises CorruptBatch if a batch is cut
         raise InvalidRecord("a producer sends one batch at a time for a partition")
     if crc32c(memoryview(buffer)[CRC_START:]) != crc:
         raise CorruptBatch("the checksum does not match")
@@ -75,13 +75,13 @@ def validate(buffer: Buffer) -> BatchHeader:
 
 
 def assign(buffer: memoryview, position: int, base_offset: int, leader_epoch: int = 0) -> None:
-    """Give a batch its place in the log, where it lies."""
+    """Give a batch its place in the log: patches the buffer."""
     _BASE_OFFSET.pack_into(buffer, position, base_offset)
     _LEADER_EPOCH.pack_into(buffer, position + LOG_OVERHEAD, leader_epoch)
 
 
 def shift_offsets(buffer: Buffer, by: int) -> bytearray:
-    """A copy of whole batches, each of which is so many offsets further on."""
+    """A copy of whole batches, with `by` added to the base offset of each."""
     moved = bytearray(buffer)
     for position, header in headers(moved):
         _BASE_OFFSET.pack_into(moved, position, header.base_offset + by)
@@ -89,13 +89,13 @@ def shift_offsets(buffer: Buffer, by: int) -> bytearray:
 
 
 def stamp(buffer: memoryview, position: int, timestamp: int) -> BatchHeader:
-    """Give a batch the broker's time, where it lies: all of its records have it then."""
+    """Set log append time: all records of the batch then have this time. Patches the buffer."""
     attributes = read_header(buffer, position).attributes | LOG_APPEND_TIME
     return _retimed(buffer, position, attributes, timestamp)
 
 
 def set_newest(buffer: memoryview, position: int, timestamp: int) -> BatchHeader:
-    """Have a batch tell its greatest timestamp, where it lies: its records have their own."""
+    """Set the batch's greatest timestamp; its records keep their own. Patches the buffer."""
     attributes = read_header(buffer, position).attributes & ~LOG_APPEND_TIME
     return _retimed(buffer, position, attributes, timestamp)
 
@@ -118,7 +118,7 @@ def seal(header: BatchHeader, payload: bytes = b"") -> bytes:
 
 
 def filler(base_offset: int, count: int, timestamp: int, attributes: int = 0) -> bytes:
-    """A batch that takes offsets and holds nothing, as in a compacted Kafka log."""
+    """A batch that takes offsets and holds no records, as in a compacted Kafka log."""
     return seal(
         BatchHeader(
             base_offset=base_offset,
@@ -139,7 +139,7 @@ def filler(base_offset: int, count: int, timestamp: int, attributes: int = 0) ->
 
 
 def compacted_filler(base_offset: int, count: int) -> bytes:
-    """The filler in the place of records that were compacted away: it can be told from others."""
+    """The filler for records that were compacted away. DELETE_HORIZON tells it from others."""
     return filler(base_offset, count, NO_TIMESTAMP, DELETE_HORIZON)
 
 

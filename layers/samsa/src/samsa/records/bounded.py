@@ -1,4 +1,4 @@
-"""Unpacking into a space that cannot grow."""
+"""Decompression into memory of a fixed size, so that a small input cannot take gigabytes."""
 
 import mmap
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def too_large(limit: int) -> TooLarge:
 
 
 def decompress_into(unpack: Unpack, data: Buffer, limit: int) -> bytes:
-    """Unpack a stream whose plain size is unknown, or known only from its own boast."""
+    """Unpack a stream whose plain size is unknown, or only claimed by the stream itself."""
     plain = _usual(unpack, data, limit)
     return _up_to_limit(unpack, data, limit) if plain is None else plain
 
@@ -30,7 +30,7 @@ def _usual(unpack: Unpack, data: Buffer, limit: int) -> bytes | None:
 
 
 def _up_to_limit(unpack: Unpack, data: Buffer, limit: int) -> bytes:
-    # Fresh anonymous memory: only the pages that are really written to cost anything.
+    # Fresh anonymous memory: only pages that are written to take memory.
     with mmap.mmap(-1, max(limit, 1)) as room:
         size = attempt(unpack, data, room)
         if size is None or size > limit:

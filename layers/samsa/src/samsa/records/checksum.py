@@ -1,7 +1,8 @@
 """CRC-32C, which protects RecordBatch v2.
 
-`import crc32c` also runs its command line and its version look-up, which read package metadata and
-cost a cold start more than all of this room together. Only the extension inside it is loaded here.
+`import crc32c` also loads its command line and looks up its version. These read package metadata,
+which costs a cold start more than all of this room together. So only its C extension is loaded
+here.
 """
 
 from collections.abc import Callable

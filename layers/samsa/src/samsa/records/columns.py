@@ -1,9 +1,8 @@
-"""Many records of one shape, checked together.
+"""Checks many records of one shape together, column by column.
 
-Records of one shape have equal lengths, and so equal bytes at equal distances: the first byte of
-each is a slice of the batch with a step, and one comparison checks it in all of them. Only times
-and offsets differ from one to the next: offsets follow a known sequence, of times the width must be
-the same.
+Records of one shape have equal lengths, and so equal bytes at equal distances. The first bytes of
+all of them are a slice of the batch with a step, and one comparison checks them all. Only times and
+offsets differ: offsets follow a known sequence, and times must have the same width.
 """
 
 from typing import TypeAlias
@@ -12,30 +11,31 @@ from samsa.records.varint import read_varint, varint
 
 Plain: TypeAlias = bytes | bytearray
 Places: TypeAlias = tuple[int, int, int, int, int, int, int]
-"""Of a record that was read: where its length ends, its offset begins, its key's length, its key,
-its value's length, its value, and its headers."""
+"""Positions in a record that was read: where its length ends, and where these begin: its offset,
+its key's length, its key, its value's length, its value, its headers."""
 
 FEWEST, MOST = 8, 4096
-"""Records at once."""
+"""Records that are checked together."""
 ONE, TWO = 1 << 6, 1 << 13
-"""Offsets below them take one byte, or two; from there on the last bytes change every `TWO`."""
+"""Offsets below ONE take one byte, below TWO two bytes; above, the bytes after the first two change
+every `TWO` offsets."""
 
 _SINGLE = bytes(2 * n for n in range(ONE))
 _LOW = bytes(0x80 | 2 * n & 0x7F for n in range(ONE + MOST))
 _HIGH = bytes(n >> 6 for n in range(TWO))
 _MIDDLE = bytes(0x80 | n for n in _HIGH)
 _NOT_AFTER = [bytes(n for n in range(256) if n <= time or n & 1) for time in range(256)]
-"""By a time of one byte: those that are not later. The odd ones are negative."""
+"""For each time of one byte: the times that are not later. Odd ones are negative."""
 _FLIPPED = bytes(n ^ 0x80 for n in range(256))
 
 
 Alike: TypeAlias = tuple[int, int, int]
-"""How many, the greatest of their times, and the position behind them."""
+"""The number of records, the greatest of their times, and the position after them."""
 
 
 def alike(data: Plain, here: int, end: int, places: Places, number: int, most: int) -> Alike | None:
-    """The records behind the one from `here` to `end`, if they have its shape, `FEWEST` at least.
-    `number` is the first one's; there is room for `most`."""
+    """The records after the one from `here` to `end`, if they have its shape, at least `FEWEST`.
+    `number` is the number of the first of them; there may be up to `most`."""
     count = min(most, of_one_width(number))
     stride = end - here
     if count < FEWEST or data[end] != data[here] or data[end + stride] != data[here]:
@@ -55,12 +55,13 @@ def alike(data: Plain, here: int, end: int, places: Places, number: int, most: i
 
 
 def of_one_width(number: int) -> int:
-    """How many offsets, from one on, take as many bytes and differ in the first two at most."""
+    """How many offsets, from `number` on, have the same width and differ only in the first two
+    bytes."""
     return TWO - number % TWO if number >= ONE else ONE - number
 
 
 def equal(data: Plain, start: int, end: int, stride: int, count: int) -> bool:
-    """Whether as many records have these bytes of the one before them."""
+    """Whether the next `count` records have the same bytes in [start, end) as this one."""
     span = count * stride
     for at in range(start, end):
         if data[at + stride : at + stride + span : stride] != data[at : at + 1] * count:
@@ -103,7 +104,7 @@ def in_order(data: Plain, start: int, end: int, stride: int, number: int, count:
 
 
 def newest_in(data: Plain, start: int, end: int, stride: int, count: int) -> int | None:
-    """None if the times do not all take as many bytes, or take more than two."""
+    """The greatest time. None if the times have different widths, or more than two bytes."""
     first, span = start + stride, count * stride
     times = data[first : first + span : stride]
     if end - start == 1:
@@ -115,12 +116,12 @@ def newest_in(data: Plain, start: int, end: int, stride: int, count: int) -> int
 
 
 def newest_of(times: Plain) -> int | None:
-    """Of times of one byte each; None if they are not."""
+    """The greatest of times of one byte each. None if some have more bytes."""
     if not times.isascii():
         return None
     if (last := times[-1]) & 1:
         return max(map(_signed, times))
-    # Times mostly rise: those after the last one are few.
+    # Times mostly rise: few are later than the last one.
     later = times.translate(None, _NOT_AFTER[last])
     return (max(later) if later else last) >> 1
 

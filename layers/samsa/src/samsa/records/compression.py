@@ -1,8 +1,8 @@
-"""Compress and decompress, never past a limit.
+"""Compress, and decompress up to a limit.
 
 A producer chooses the bytes, so a small batch may unpack to gigabytes. Every codec stops at the
-caller's limit, and none reserves memory on the word of a header alone. cramjam is imported where
-it is used: most processes never look inside a batch.
+caller's limit, and none reserves memory only because a header claims a size. cramjam is imported
+where it is used: most processes never look inside a batch.
 """
 
 import zlib
@@ -13,7 +13,7 @@ from samsa.records import bounded, lz4, snappy
 from samsa.records.bounded import Buffer, attempt, too_large
 from samsa.records.errors import CorruptBatch, UnsupportedCodec
 
-GZIP_WINDOW = 31  # zlib's way to say: a gzip header, the largest window
+GZIP_WINDOW = 31  # for zlib: a gzip header, the largest window
 ZSTD_LEVEL = 3
 CODEC_MASK = 0x07
 
@@ -38,13 +38,13 @@ def codec_of(attributes: int) -> Codec:
 
 
 def decompress(codec: int, data: Buffer, limit: int) -> bytes:
-    """The plain bytes, at most `limit` of them. Uncompressed data is here already: no limit."""
+    """The plain bytes, at most `limit`. The limit does not apply to uncompressed data."""
     return _DECOMPRESS[codec_of(codec)](data, limit)
 
 
 def decompress_into(codec: int, data: Buffer, room: bytearray) -> int | None:
-    """How many plain bytes were written to the room; None if they do not fit, or are none, or the
-    codec has no way to do this."""
+    """How many plain bytes were written to the room. None: they do not fit, the data is corrupt, or
+    the codec cannot do this."""
     import cramjam
 
     ways = {Codec.LZ4: cramjam.lz4.decompress_into, Codec.ZSTD: cramjam.zstd.decompress_into}

@@ -10,7 +10,7 @@ _NULL = varint(-1)
 
 
 class Payload:
-    """Records one after the other. Only their bytes are kept, so they may come from a stream."""
+    """Collects records. Only their bytes are kept, so the records may come from a stream."""
 
     def __init__(self, base_offset: int) -> None:
         self.data = bytearray()

@@ -6,15 +6,15 @@ class RecordError(Exception):
 
 
 class CorruptBatch(RecordError):
-    """The bytes contradict themselves: checksum, magic, truncation, lengths that lie."""
+    """The bytes contradict themselves: wrong checksum, magic or lengths, or truncated."""
 
 
 class TooLarge(CorruptBatch):
-    """The bytes unpack to more than may be made of them."""
+    """The bytes unpack to more than the limit."""
 
 
 class InvalidRecord(RecordError):
-    """The bytes are well formed, but say something that may not be said here."""
+    """The bytes are well formed, but their content is not allowed here."""
 
 
 class UnsupportedCodec(RecordError):

@@ -16,7 +16,7 @@ LOG_APPEND_TIME = 0x08
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
 DELETE_HORIZON = 0x40
-"""The base timestamp is not a record's: it says from when on the tombstones may go."""
+"""The base timestamp is not a record's time: it is the time from which tombstones may go."""
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
 
@@ -67,7 +67,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def offsets(self) -> int:
-        """How many offsets the batch takes: more than its records once it was compacted."""
+        """How many offsets the batch takes: after compaction, more than it has records."""
         return self.last_offset_delta + 1
 
     @property

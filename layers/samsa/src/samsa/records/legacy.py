@@ -1,10 +1,11 @@
 """Message sets of magic 0 and 1, which clients before Kafka 0.11 write and read.
 
-Only they pay for them: what they send becomes one RecordBatch v2, and what they fetch is turned
-back into an uncompressed message set. Record headers have no place there and are dropped.
+Conversion happens only for these clients: a message set that they send becomes one RecordBatch v2,
+and what they fetch becomes an uncompressed message set. Record headers have no place there and are
+dropped.
 
-Both ways go in small bites and end where there is enough: a few kilobytes may unpack to millions of
-messages.
+Both conversions work in small bites and stop at their limit: a few kilobytes may unpack to millions
+of messages.
 """
 
 import struct
@@ -24,11 +25,12 @@ from samsa.records.unpack import COPIES, Making, unpacked
 
 MAGIC_POSITION = 16
 BITE = 128
-"""Records, about half a millisecond of them."""
+"""Records: about half a millisecond of work."""
 LARGEST = 16 * 1024 * 1024
-"""Bytes of a message: it is copied a few times on its way."""
+"""Bytes of a message: it is copied a few times during conversion."""
 SHRINKS = 5
-"""So much longer than as a record may a message be: 34 bytes and 7 if there is nothing in it."""
+"""How many times longer a message may be than its record: an empty one takes 34 bytes, and 7 as a
+record."""
 
 _FRAME = struct.Struct(">qiI")
 _HEAD = struct.Struct(">bb")
@@ -59,7 +61,7 @@ def to_batch(message_set: Buffer, most: int, limit: int) -> Making[bytes]:
     room = min(limit, SHRINKS * most)
     if len(message_set) > SHRINKS * most:
         raise TooLarge(f"{len(message_set)} bytes of messages are more than {most} of records")
-    message_set = bytes(message_set)  # the memory may be another request's before a thread is done
+    message_set = bytes(message_set)  # another request may reuse the memory while a thread works
     yield COPIES * room
     payload = Payload(0)
     for number, message in enumerate(unwrapped(memoryview(message_set), room)):
@@ -72,8 +74,8 @@ def to_batch(message_set: Buffer, most: int, limit: int) -> Making[bytes]:
 
 
 def from_batches(stored: Iterable[Buffer], wanted: Wanted, limit: int) -> Making[bytes]:
-    """An uncompressed message set of the records from an offset on: as many as `max_bytes` hold,
-    and one at least. A batch may unpack to `limit` bytes.
+    """An uncompressed message set of the records from an offset on: up to `max_bytes`, and at least
+    one message. A batch may unpack to `limit` bytes.
     """
     made = bytearray()
     for header, packed in _batches(stored):
@@ -98,7 +100,7 @@ def _batches(stored: Iterable[Buffer]) -> Iterator[tuple[BatchHeader, memoryview
 
 
 def _add(made: bytearray, header: BatchHeader, plain: bytes, wanted: Wanted) -> Making[bool]:
-    """True if there is room for no more."""
+    """True if the message set is full."""
     attributes = header.attributes & LOG_APPEND_TIME if wanted.magic else 0
     skipped, position = 0, 0
     if header.count == header.offsets and wanted.offset > header.base_offset:

@@ -1,7 +1,7 @@
 """LZ4 frames, and the header checksum that Kafka got wrong before 0.10.
 
-Until then Java clients hashed the frame's magic along with its descriptor (KAFKA-3160). Message
-sets of magic 0 still carry that checksum, so for them it is set right before the frame is read.
+Before 0.10, Java clients hashed the frame's magic together with its descriptor (KAFKA-3160).
+Message sets of magic 0 still carry that checksum, so it is corrected before such a frame is read.
 """
 
 from samsa.records.bounded import Buffer, decompress_into
@@ -37,7 +37,7 @@ def compress(data: Buffer) -> bytes:
 
 
 def mend(frame: Buffer) -> bytes:
-    """The same frame with the header checksum it should have had."""
+    """The same frame with the correct header checksum."""
     mended = bytearray(frame)
     if mended[:4] != FRAME_MAGIC or len(mended) < 7:
         raise CorruptBatch("lz4: not a frame")
@@ -49,7 +49,8 @@ def mend(frame: Buffer) -> bytes:
 
 
 def header_checksum(descriptor: bytes) -> int:
-    """The second byte of the descriptor's xxHash-32. It is 2 to 14 bytes: no stripes to mix."""
+    """The second byte of the descriptor's xxHash-32. A descriptor has 2 to 14 bytes, so xxHash's
+    16-byte stripes are not needed."""
     whole = len(descriptor) & ~3
     state = _PRIME_5 + len(descriptor)
     for start in range(0, whole, 4):

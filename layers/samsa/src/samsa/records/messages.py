@@ -38,7 +38,7 @@ class Message(NamedTuple):
 
 
 def unwrapped(message_set: memoryview, limit: int) -> Iterator[Message]:
-    """Every plain message, those inside compressed ones in their place."""
+    """All messages; a compressed message is replaced by the messages inside it."""
     for message in _messages(message_set):
         if message.codec is Codec.NONE:
             yield message

@@ -1,7 +1,7 @@
 """From the plain bytes of a RecordBatch v2 to its records.
 
-Nothing is trusted: what is in the log may have been stored by an older version, which did not look
-inside.
+Everything is checked: a batch in the log may have been stored by an older version, which did not
+check its records.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Record(NamedTuple):
 def parse(
     header: BatchHeader, data: bytes, skipped: int = 0, position: int = 0
 ) -> Iterator[Record]:
-    """All records; or those from a position on, if it is known how many lie before it."""
+    """All records; or those from `position` on, if `skipped` records lie before it."""
     lowest, end = header.base_offset, header.next_offset
     append_time = header.max_timestamp if header.log_append_time else None
     for _ in range(header.count - skipped):
@@ -45,7 +45,7 @@ def parse(
 
 def _record(header: BatchHeader, data: bytes, position: int) -> tuple[Record, int]:
     length, start = read_varint(data, position)
-    # One byte of attributes, which nobody uses, comes before the deltas.
+    # One byte of unused attributes comes before the deltas.
     delta, position = read_varint(data, start + 1)
     timestamp = header.base_timestamp + delta
     delta, position = read_varint(data, position)
@@ -81,6 +81,6 @@ def _headers(data: bytes, position: int) -> tuple[Headers, int]:
         if name is None:
             raise CorruptBatch("a record header has no name")
         value, position = _bytes(data, position)
-        # As Java reads it: what is no text there is not refused on the way in.
+        # As Java reads it: a name that is no UTF-8 is not refused when it is produced.
         found.append((name.decode(errors="replace"), value))
     return tuple(found), position

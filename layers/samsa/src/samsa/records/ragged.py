@@ -1,11 +1,11 @@
-"""Many records that differ in nothing but the lengths of their values, checked together.
+"""Checks many records together whose shapes differ only in the lengths of their values.
 
-Where each begins is only known from the one before. So their first bytes are gathered, in a loop
-that does nothing else, one row for each; then everything is checked in columns, as in `columns.py`.
-A row begins with the last byte of the record before, which counts its headers: none.
+The start of each record is only known from the one before. So a loop that does nothing else copies
+the first bytes of each record into a row. Then everything is checked in columns, as in
+`columns.py`. A row begins with the last byte of the record before, the count of its headers: 0.
 
-That the lengths of all records agree with those of their values is one comparison of two long
-integers, with a length in every 16 bits.
+One comparison of two long integers, with a length in every 16 bits, checks that the lengths of all
+records agree with the lengths of their values.
 """
 
 from samsa.records.columns import (
@@ -20,21 +20,21 @@ from samsa.records.columns import (
 )
 
 MOST = 1024
-"""Records at once: half a millisecond of them."""
+"""Records that are checked together: half a millisecond of work."""
 WIDTH = 2
-"""Bytes of a record's length, and of its value's: so they are from 64 bytes to 8 KB."""
+"""Bytes of a record's length, and of its value's length: both are then from 64 bytes to 8 KB."""
 LONGEST_ROW = 64
 _NOT_LENGTH = (0x80 >> 1) - WIDTH
 _LOW = bytes(n for n in range(0x80, 0x100) if not n & 1)
-"""First bytes of a length that has two, and is not negative."""
+"""First bytes of a length that has two bytes and is not negative."""
 _BITS = bytes(n & 0x7F for n in range(256))
 
 
 def ragged(
     data: Plain, size: int, here: int, places: Places, number: int, most: int
 ) -> Alike | None:
-    """The records behind the one at `here`, `FEWEST` at least; None if they are not so alike.
-    `number` is the first one's. All records end at `size`."""
+    """The records after the one at `here`, at least `FEWEST`; None if their shapes differ more.
+    `number` is the number of the first of them. All records end at `size`."""
     body, _, _, _, value_at, value, headers_at = places
     width, end = value - here, headers_at + 1
     if (body - here, value - value_at) != (WIDTH, WIDTH) or data[headers_at]:
@@ -50,7 +50,7 @@ def ragged(
 
 
 def _gathered(data: Plain, position: int, width: int, count: int) -> tuple[bytes, int]:
-    """The rows, and where the last record ends, if they are what they should be."""
+    """The rows, and where the last record ends. Not checked yet."""
     rows: list[Plain] = []
     add = rows.append
     try:
@@ -63,14 +63,15 @@ def _gathered(data: Plain, position: int, width: int, count: int) -> tuple[bytes
 
 
 def _newest(rows: Plain, start: int, places: Places, number: int, count: int) -> int | None:
-    """The greatest time in all rows but the first, which was read; None if they differ from it."""
+    """The greatest time in the rows after the first, which was read before. None if their shape
+    differs from its."""
     body, offset_at, key_at, key, value_at, value, _ = (at - start for at in places)
     stride = value
     lengths = _lengths(rows, 1, stride, count)
     values = _lengths(rows, value_at, stride, count)
     if lengths is None or values is None:
         return None
-    # The first row says by how much the two differ.
+    # The difference of the two lengths in the first row must hold in all rows.
     ones = int.from_bytes(b"\1\0" * count, "little")
     differ = _length(rows, 1) - _length(rows, value_at)
     if lengths != values + differ * ones:

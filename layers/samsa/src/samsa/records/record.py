@@ -20,7 +20,7 @@ DEFAULT_LIMIT = 64 * 1024 * 1024
 def records(buffer: Buffer, position: int = 0, limit: int = DEFAULT_LIMIT) -> Iterator[Record]:
     """The records of the batch at a position, which may unpack to at most `limit` bytes.
 
-    The checksum is not looked at: `validate` did that before the batch was stored.
+    The checksum is not checked: `validate` did that before the batch was stored.
     """
     return at_once(records_in_steps(buffer, position, limit))
 
@@ -35,7 +35,7 @@ def records_in_steps(buffer: Buffer, position: int, limit: int) -> Making[Iterat
 
 
 def _header_at(buffer: Buffer, position: int) -> BatchHeader:
-    """Of a batch whose records can be looked for. Raises CorruptBatch."""
+    """The header, if the batch is complete and its counts are possible. Raises CorruptBatch."""
     header = read_header(buffer, position)
     if position + header.size > len(buffer):
         raise CorruptBatch("the batch is cut")
@@ -58,7 +58,7 @@ def build(
 ) -> bytes:
     """A batch of records that keep their offsets, which rise from the base offset on.
 
-    A compacted batch passes the `last_offset_delta` it had, and so keeps taking all its offsets.
+    For a compacted batch, pass its old `last_offset_delta`: it then keeps all its offsets.
     """
     payload = Payload(base_offset)
     for record in records:

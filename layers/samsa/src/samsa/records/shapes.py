@@ -1,23 +1,23 @@
-"""Batches of a shape that was walked before.
+"""Fast path for batches of a shape that was walked before.
 
-A producer's batches are mostly alike: as many records, of the same lengths, without headers. Then
-every byte that `walk` looks at is known beforehand, but for the times. So such a batch is compared
-with what it should be, one column of bytes after the other, and nothing is read: a fourth of the
-work for 16 KB of records. Whatever differs is walked.
+Most batches of a producer are alike: the same number of records, of the same lengths, without
+headers. Then every byte that `walk` checks is known in advance, except for the times. So such a
+batch is compared with the expected bytes, column by column, without parsing: a quarter of the work
+for 16 KB of records. Other batches are walked.
 
-A shape is learned from a batch that was walked, when another of its count and size has come before.
+A shape is learned from the second batch of the same count and size that is walked.
 """
 
-from collections import OrderedDict
 from typing import NamedTuple
 
+from samsa.bounded import Bounded
 from samsa.records.columns import ONE, Plain, newest_of
 from samsa.records.varint import read_varint, varint
 
 MOST = 128
-"""Shapes that are known; the oldest goes."""
+"""Shapes that are kept; the oldest goes."""
 MOST_RECORDS = 1024
-"""In a batch. All shapes together take less than 4 MB."""
+"""Records in a batch. All shapes together take less than 4 MB."""
 
 Column = tuple[slice, bytes]
 
@@ -25,16 +25,16 @@ Column = tuple[slice, bytes]
 class Shape(NamedTuple):
     columns: tuple[Column, ...]
     times: tuple[slice, ...]
-    """Of one byte each."""
+    """Where the times are, of one byte each."""
 
 
 class Shapes:
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[int, int], Shape | None] = OrderedDict()
-        """By count and size; None after the first of them."""
+        self._known = Bounded[tuple[int, int], Shape | None](MOST)
+        """By count and size; None after the first such batch."""
 
     def newest(self, count: int, data: Plain) -> int | None:
-        """The greatest of the times, if the records have a known shape. None says nothing."""
+        """The greatest of the times, if the records have a known shape. None: walk the batch."""
         shape = self._known.get((count, len(data)))
         if shape is None:
             return None
@@ -47,21 +47,19 @@ class Shapes:
         return None if None in found else max(found)  # type: ignore[type-var]
 
     def learn(self, count: int, data: Plain) -> None:
-        """From a batch that was walked, and so holds as many records and nothing else."""
+        """Learn from a batch that was walked: it holds exactly `count` records."""
         key = count, len(data)
         if count > MOST_RECORDS:
             return
-        self._known[key] = shape_of(count, data) if key in self._known else None
-        if len(self._known) > MOST:
-            self._known.popitem(last=False)
+        self._known.keep(key, shape_of(count, data) if key in self._known else None)
 
 
 def shape_of(count: int, data: Plain) -> Shape | None:
-    """That of all records, if they are like the first one."""
+    """The shape of all records, if they are like the first one."""
     _, body = read_varint(data, 0)
     if data[body + 1] >= 0x80:
         return None  # a time of two bytes
-    rest = body + 3  # behind attributes, time and offset, of a byte each
+    rest = body + 3  # after attributes, time and offset, of one byte each
     key, after_key = read_varint(data, rest)
     value_at = after_key + max(0, key)
     value, after_value = read_varint(data, value_at)

@@ -14,7 +14,7 @@ XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 XERIAL_BLOCK = 32 * 1024
 
-# A copy of 64 bytes takes three: nothing that unpacks to more than this per byte can be honest.
+# A copy of 64 bytes takes three bytes: no valid block unpacks to more than this per byte.
 BEST_RATIO = 22
 
 _LENGTH = struct.Struct(">i")

@@ -1,11 +1,11 @@
-"""Where the records of a batch lie, under which keys: as little parsing as compaction needs.
+"""Positions and keys of the records of a batch: as little parsing as compaction needs.
 
-The loops are written out, with the usual integers of one or two bytes in line: a call for each
-record, or a tuple, would cost more than all the rest. They stop for breath every few hundred
-records, so that whoever runs them can let others work in between.
+The loops are inlined, with the usual integers of one or two bytes: a call or a tuple for each
+record would cost more than all the rest. They yield every few hundred records, so that other work
+can run in between.
 
-A record without a value is a tombstone. Nothing is trusted: a batch that lies about its records is
-one `CorruptBatch`, and then nothing that was read of it counts.
+A record without a value is a tombstone. Everything is checked: a batch with inconsistent records
+raises `CorruptBatch`, and nothing that was read of it counts.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -22,23 +22,23 @@ Steps: TypeAlias = Generator[None, None, T]
 """Work in small bites: it yields between two of them, and returns what it found."""
 
 BITE = 512
-"""Records, about half a millisecond of them."""
+"""Records: about half a millisecond of work."""
 LONGEST_KEY = 40
-"""Longer keys are known by a digest, which is longer than any key that is known by itself."""
+"""A longer key is replaced by a digest. A digest is longer than this, so it equals no short key."""
 NULL = 1
 """The varint of −1."""
 
 
 class Sifted(NamedTuple):
     runs: list[bytes]
-    """The records that stay: neighbours in one piece."""
+    """The records that stay; neighbours are joined in one piece."""
     count: int  # type: ignore[assignment]  # Kafka's name, and a tuple's method's
     tombstones: int
     """How many of them have no value."""
 
 
 def at_once(steps: Generator[object, None, T]) -> T:
-    """All of it, without a stop."""
+    """Do all steps without a pause."""
     while True:
         try:
             next(steps)
@@ -68,7 +68,7 @@ def newest_by_key(  # noqa: C901, PLR0912
                 else:
                     length, position = _long(data, position)
                 end = position + (length >> 1)
-                position += 2  # attributes, which nobody uses; and the time
+                position += 2  # unused attributes, and the time
                 while data[position - 1] >= 0x80:
                     position += 1
                 if (delta := data[position]) < 0x80:
@@ -104,9 +104,9 @@ def newest_by_key(  # noqa: C901, PLR0912
 def sift(  # noqa: C901, PLR0912
     header: BatchHeader, data: bytes, newest: Mapping[bytes, int], tombstones_too: bool
 ) -> Steps[Sifted]:
-    """The records that no newer one of the same key replaces, and that have a key at all.
+    """The records that have a key and that no newer record of the same key replaces.
 
-    `tombstones_too`: those without a value go as well.
+    `tombstones_too`: records without a value are removed as well.
     """
     runs: list[bytes] = []
     base, position, start, dropped, tombstones = header.base_offset, 0, 0, 0, 0
@@ -162,8 +162,8 @@ def sift(  # noqa: C901, PLR0912
 
 
 def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sifted]:
-    """The records at some offsets, in order, of a batch that has one at each of its offsets: only
-    their lengths have to be read, up to the last of them."""
+    """The records at the given offsets, in order. The batch must have a record at each of its
+    offsets: then only lengths are read, up to the last wanted record."""
     runs: list[bytes] = []
     position, start, tombstones, follows = 0, 0, 0, header.base_offset
     pause = follows + BITE
@@ -185,7 +185,7 @@ def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sift
 
 
 def skip(data: bytes, position: int, count: int) -> Steps[int]:
-    """The position after so many records."""
+    """The position after `count` records."""
     for first in range(0, count, BITE):
         for _ in range(min(BITE, count - first)):
             length = data[position]
@@ -219,7 +219,7 @@ def _long(data: bytes, position: int) -> tuple[int, int]:
 
 
 def newest_time(header: BatchHeader, data: bytes, count: int) -> int:
-    """The greatest timestamp among so many records."""
+    """The greatest timestamp of `count` records."""
     newest = -1
     for _, delta, _, _ in _times(data, count):
         newest = max(newest, header.base_timestamp + delta)
@@ -238,7 +238,8 @@ def with_times_from(base_timestamp: int, header: BatchHeader, data: bytes, count
 
 
 def _times(data: bytes, count: int) -> Iterator[tuple[int, int, int, int]]:
-    """Of each record: where it starts, its time's delta, where that ends, where the record ends."""
+    """For each record: where it starts, its time's delta, where that ends, where the record
+    ends."""
     position = 0
     try:
         for _ in range(count):
@@ -253,7 +254,7 @@ def _times(data: bytes, count: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _fitting(time: int) -> int:
-    """A producer chooses base and delta: their sum may not fit into a header, nor a record."""
+    """Check a time: a producer chooses base and delta, and their sum may exceed 64 bits."""
     if not SMALLEST_LONG <= time <= LARGEST_LONG:
         raise CorruptBatch("a timestamp does not fit into 64 bits")
     return time

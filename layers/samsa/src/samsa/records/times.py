@@ -1,4 +1,4 @@
-"""Looking for records by their times, in steps: a batch may hold millions of them."""
+"""Finds records by their times, in steps: a batch may hold millions of records."""
 
 from samsa.records.bounded import Buffer
 from samsa.records.errors import RecordError
@@ -8,15 +8,15 @@ from samsa.records.record import DEFAULT_LIMIT, records_in_steps
 from samsa.records.unpack import Making
 
 BITE = 128
-"""Records between two stops, a quarter of a millisecond of them."""
+"""Records between two yields: a quarter of a millisecond of work."""
 
 
 def first_at_or_after(
     buffer: Buffer, timestamp: int, start_offset: int = 0, limit: int = DEFAULT_LIMIT
 ) -> Making[tuple[int, int] | None]:
-    """Offset and timestamp of the first record, at or after a time, in the batches of an object.
+    """Offset and timestamp of the first record at or after a time, in the batches of an object.
 
-    Of a batch whose records cannot be read, what its header says of them.
+    If the records of a batch cannot be read, its header is used.
     """
     for position, header in headers(buffer):
         if header.max_timestamp < timestamp or header.next_offset <= start_offset:
@@ -33,11 +33,11 @@ def first_at_or_after(
 def newest_from(buffer: Buffer, start_offset: int, limit: int = DEFAULT_LIMIT) -> Making[int]:
     """The greatest timestamp from an offset on; −1 if there is none.
 
-    Of a batch whose records cannot be read, what its header says.
+    If the records of a batch cannot be read, its header is used.
     """
     newest = -1
     for position, header in headers(buffer):
-        # Only a batch that holds both sides of the offset has to be looked into.
+        # Only a batch with offsets on both sides of `start_offset` has to be unpacked.
         if header.base_offset >= start_offset and not header.is_empty:
             newest = max(newest, header.max_timestamp)
         elif header.next_offset > start_offset:

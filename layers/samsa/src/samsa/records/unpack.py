@@ -1,4 +1,5 @@
-"""Unpacking for who must not block others: in steps that say beforehand what they will make."""
+"""Decompression in steps, so that it does not block others. Each step says first how much memory it
+may take."""
 
 from collections.abc import Generator
 from typing import TypeAlias, TypeVar
@@ -9,14 +10,14 @@ from samsa.records.errors import CorruptBatch
 
 T = TypeVar("T")
 Making: TypeAlias = Generator[int | None, None, T]
-"""Work in small bites. It yields None between two of them; and before one that unpacks, how many
-bytes of memory that may take."""
+"""Work in small bites. It yields None between two bites. Before a bite that unpacks, it yields the
+bytes of memory that this may take."""
 
 SMALL, SMALL_PLAIN = 16 * 1024, 64 * 1024
-"""What is no larger, packed and plain, is unpacked at once: in less time than a thread takes to
-begin."""
+"""Up to these sizes, packed and plain, data is unpacked immediately: that takes less time than
+starting a thread."""
 KEPT = 2
-"""Rooms that are kept for the next use."""
+"""Free rooms that are kept for reuse."""
 COPIES = 2
 """A decompressor writes to one piece of memory, and the result is another."""
 
@@ -25,8 +26,8 @@ ROOM = 4 * 1024 * 1024
 
 
 class Rooms:
-    """Memory to unpack to, used again and again: a fresh page costs more than what is written to
-    it. A room that was taken must be given back."""
+    """A pool of buffers to unpack to: a fresh page costs more than writing to it. A room that was
+    taken must be given back."""
 
     def __init__(self) -> None:
         self._free: list[bytearray] = []
@@ -47,7 +48,7 @@ def unpacked(codec: Codec, packed: Buffer, limit: int) -> Making[bytes]:
         try:
             return decompress(codec, packed, min(limit, SMALL_PLAIN))
         except CorruptBatch:
-            pass  # or only too much
+            pass  # corrupt, or only larger than SMALL_PLAIN
     packed = kept(packed)
     usual = min(limit, USUAL_RATIO * len(packed) + USUAL_ROOM)
     yield COPIES * usual
@@ -61,5 +62,5 @@ def unpacked(codec: Codec, packed: Buffer, limit: int) -> Making[bytes]:
 
 
 def kept(packed: Buffer) -> bytes:
-    """A copy, because the memory may be another request's before a thread is done with it."""
+    """A copy: another request may reuse the memory before a thread is done with it."""
     return packed if isinstance(packed, bytes) else bytes(packed)

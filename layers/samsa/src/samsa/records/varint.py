@@ -10,7 +10,7 @@ def read_varint(data: bytes | bytearray, position: int) -> tuple[int, int]:
     byte = data[position]
     if byte < 0x80:
         return (byte >> 1) ^ -(byte & 1), position + 1
-    # Almost every length and offset takes one byte or two: the loop is for the rest.
+    # Fast path: almost every length and offset takes one byte or two.
     second = data[position + 1]
     if second < 0x80:
         return (byte >> 1 & 0x3F | second << 6) ^ -(byte & 1), position + 2

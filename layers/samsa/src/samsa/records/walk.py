@@ -1,9 +1,9 @@
-"""Whether the plain records of a batch are records: what Apache Kafka checks before it stores them.
+"""Validates the plain records of a batch: what Apache Kafka checks before it stores them.
 
-Every length, count and offset is looked at; keys and values are not. A producer's records mostly
-have one shape: where the next ones are like the last, they are checked together, one column of
-bytes after the other (`columns.py`; `ragged.py` if their values have other lengths). All others are
-read one by one, in a loop that is written out: a call for each would cost more than the rest.
+Every length, count and offset is checked; keys and values are not. Most records of a producer have
+one shape. If the next records are like the last one, they are checked together, column by column
+(`columns.py`; `ragged.py` if their values have different lengths). All others are read one by one,
+in an inlined loop: a call for each record would cost more than the rest.
 """
 
 from typing import NamedTuple
@@ -14,17 +14,17 @@ from samsa.records.ragged import ragged
 from samsa.records.unpack import Making
 
 BITE = 512
-"""Records that are read one by one between two stops."""
+"""Records between two yields."""
 LONGEST_PAUSE = 1024
 """Records that are read one by one before columns are tried again."""
 LONGEST_INT, LONGEST_TIME = 5, 9
-"""Bytes. A time that takes ten lies further from the first than any clock goes."""
+"""Bytes. A time delta of ten bytes is greater than any clock can cause."""
 NO_TIME = -(1 << 63)
 
 
 class Walked(NamedTuple):
     newest: int
-    """The greatest of the times, counted from the batch's base."""
+    """The greatest of the times, relative to the batch's base timestamp."""
     keyless: list[int]
     """The numbers of the records without a key, if they were asked for."""
 
@@ -32,7 +32,7 @@ class Walked(NamedTuple):
 def walk(  # noqa: C901, PLR0912, PLR0915
     count: int, data: Plain, keys: bool = False, size: int | None = None
 ) -> Making[Walked]:
-    """Raises InvalidRecord for the first thing that is wrong.
+    """Raises InvalidRecord for the first error.
 
     `size`: the end of the records, if the data is longer.
     """
@@ -51,7 +51,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915
             else:
                 length, position = _longer(data, position)
             body, end = position, position + (length >> 1)
-            # One byte of attributes, which nobody uses, comes before the time.
+            # One byte of unused attributes comes before the time.
             if (time := data[position + 1]) < 0x80:
                 position += 2
             elif (second := data[position + 2]) < 0x80:
@@ -134,7 +134,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915
 
 
 def _longer(data: Plain, position: int, longest: int = LONGEST_INT) -> tuple[int, int]:
-    """The same as `_long`, of an integer that has more than two bytes: mostly three."""
+    """The same as `_long`, for an integer of more than two bytes: mostly three."""
     third = data[position + 2]
     if third < 0x80:
         low = data[position] & 0x7F | (data[position + 1] & 0x7F) << 7
@@ -155,7 +155,7 @@ def _long(data: Plain, position: int, longest: int = LONGEST_INT) -> tuple[int, 
 
 def _after_headers(data: Plain, position: int, end: int) -> int:
     count, position = _long(data, position)
-    # Each takes two bytes at least, so that no more are looked for than there can be.
+    # `count` is twice the headers, and each takes at least two bytes: this bounds the loop.
     if count & 1 or count > end - position:
         raise InvalidRecord("a record has headers that cannot be counted")
     for _ in range(count >> 1):

@@ -1,12 +1,12 @@
-"""Writes the decoder of one message at one version as a Python function.
+"""Generates the decoder of one message at one version as a Python function.
 
-Everything is inlined in one function. Adjacent fixed-size values are read by one `unpack_from`,
-and so is the length that follows them: a classic length is fixed-size anyway, and of a varint the
-first byte is, which is nearly always all of it. What `struct` and indexing refuse at the end of
-the input (struct.error, IndexError) becomes a DecodeError in `Message.decode`.
+Everything is inlined in one function. Adjacent fixed-size values are read by one `unpack_from`, and
+so is the length that follows them: a classic length has a fixed size anyway, and of a varint the
+first byte is read, which is nearly always all of it. Errors at the end of the input (struct.error,
+IndexError) become a DecodeError in `Message.decode`.
 
-Elements of all arrays and tagged fields are counted together, each array before it is made: `left`
-is how many more may come.
+Elements of all arrays and tagged fields are counted together, each array before it is created:
+`left` is how many more are allowed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RUNTIME = {
 
 
 def compile_decoder(message: Message, version: int) -> Callable[[memoryview, int], tuple[Any, int]]:
-    """The function takes the bytes and the most elements; it gives the row, and where it ends."""
+    """The function takes the bytes and the limit of elements; it returns the row and its end."""
     writer = _Writer(message, version)
     writer.struct(message, "root")
     writer.flush()
@@ -48,7 +48,7 @@ def compile_decoder(message: Message, version: int) -> Callable[[memoryview, int
 
 
 class _Writer:
-    """`at` is the position in `data`, `end` its length, `run` the fixed-size reads put off."""
+    """`at` is the position in `data`, `end` its length, `run` the pending fixed-size reads."""
 
     where = ""
 
@@ -166,7 +166,7 @@ class _Writer:
         return n
 
     def unless_null(self, n: str, target: str) -> AbstractContextManager[None]:
-        """A block for the value, after a branch that takes null where `n` may say so."""
+        """A block for the value, after a branch for null if `n` may be negative."""
         if not n:
             return nullcontext()
         self.source.emit(f"if {n} < 0: {target} = None")

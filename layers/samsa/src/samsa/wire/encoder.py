@@ -1,10 +1,10 @@
-"""Writes the encoder of one message at one version as a Python function.
+"""Generates the encoder of one message at one version as a Python function.
 
-The mirror of the decoder: one function, runs of fixed-size values packed by one call. A length
-known before it is written joins the run: a classic length always, a varint when it fits one byte,
-so such a run is written in two ways and the length picks one. `out` collects bytes until records
-come: those become segments of their own, by reference, and a new `out` starts behind them.
-Elements are counted as in the decoder, so that a long answer can be encoded elsewhere.
+Like the decoder: one function, in which one call packs a run of fixed-size values. A length at the
+end of a run is packed with it: a classic length always, a varint if it fits into one byte. So the
+code for such a run has two branches, and the length selects one. `out` collects bytes up to the
+next records. Records become separate segments, without a copy, and a new `out` starts after them.
+Elements are counted as in the decoder, so that a long response can be encoded elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ZERO = "x"
 
 
 def compile_encoder(message: Message, version: int) -> Callable[[Any, int], list[Segment]]:
-    """The function takes the row and the most elements."""
+    """The function takes the row and the limit of elements."""
     writer = _Writer(message, version)
     writer.source.emit("segments = []", "out = bytearray()")
     writer.struct(message, "root")
@@ -43,7 +43,7 @@ def compile_encoder(message: Message, version: int) -> Callable[[Any, int], list
 
 
 class _Writer:
-    """`out` is the buffer being filled, `run` the fixed-size writes put off."""
+    """`out` is the buffer being filled, `run` the pending fixed-size writes."""
 
     def __init__(self, message: Message, version: int) -> None:
         self.version = version
@@ -142,7 +142,7 @@ class _Writer:
         self.either(f"{tags} is None", _ZERO, "", f"tag_section({tags})")
 
     def tagged(self, field: Field, value: str, tags: str) -> None:
-        """Write the value into a buffer of its own, for its size comes first."""
+        """Write the value into a separate buffer, because its size comes before it."""
         run, out = self.run, self.out
         self.run, self.out = [], self.source.fresh("out")
         with self.source.block(f"if {self.differs(field, value)}:"):
@@ -168,7 +168,8 @@ class _Writer:
             self.flush()
 
     def either(self, condition: str, code: str, value: str, otherwise: str) -> None:
-        """Write one more code with the run when the condition holds, else other bytes after it."""
+        """If the condition holds, pack one more value with the run; else write other bytes after
+        the run."""
         short, long = self.packed([*self.run, (code, value)]), otherwise
         if self.run:
             long = f"{self.packed(self.run)} + {otherwise}"

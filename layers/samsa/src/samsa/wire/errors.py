@@ -1,4 +1,4 @@
-"""Kafka's error codes, and the one error that malformed bytes raise."""
+"""Kafka's error codes, and the errors of this room: malformed bytes raise DecodeError."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class DecodeError(Exception):
 
 
 class TooManyElements(DecodeError):
-    """Its arrays and tagged fields have more entries than the reader takes."""
+    """The arrays and tagged fields of a message have more elements than the reader allows."""
 
 
 class LongAnswer(Exception):
-    """A row has more elements than its writer wants to encode in one go."""
+    """A row has more elements than the caller allows in one step."""
 
 
 class UnknownApi(DecodeError):

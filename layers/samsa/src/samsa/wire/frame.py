@@ -1,9 +1,9 @@
-"""Frames: a request or a response behind its header. Sizes of incoming frames are the caller's.
+"""Frames: a request or a response after its header. The caller reads the size of incoming frames.
 
-A request header is always key, version, correlation id and a classic nullable client id; from the
-version where the body is flexible, tagged fields follow. A response header is a correlation id,
-and tagged fields likewise, except for ApiVersions: a client must be able to read that answer before
-it knows which versions we speak.
+A request header is always key, version, correlation id and a classic nullable client id. In
+versions with a flexible body, tagged fields follow. A response header is a correlation id, followed
+by tagged fields in the same versions, except for ApiVersions: a client must be able to read that
+response before it knows which versions we speak.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CLASSIC_RESPONSE = Packer(">ii")
 _FLEXIBLE_RESPONSE = Packer(">iix")
 _NO_TAGS = b"\0"
 MAX_HEADER_TAGS = 100
-"""Kafka's own header has none so far."""
+"""Kafka defines no tagged fields for headers so far."""
 
 
 class Request(NamedTuple):
@@ -45,7 +45,7 @@ class Request(NamedTuple):
 
 
 def read_request(frame: memoryview) -> Request:
-    """Read the header. At a version that is not ours the body starts right after the client id."""
+    """Read the header. In a version we do not speak, the body begins right after the client id."""
     try:
         key, version, correlation_id, length = _REQUEST_HEADER.unpack_from(frame)
         api = APIS.get(key)
@@ -77,7 +77,7 @@ def _after_tags(frame: memoryview, at: int) -> int:
 def response_frame(
     request_api_key: int, version: int, correlation_id: int, segments: list[Segment]
 ) -> list[Segment]:
-    """The segments behind a size and a header, which joins the first one where that is bytes."""
+    """The segments after a size and a header, which are joined to the first one if it is bytes."""
     header = _FLEXIBLE_RESPONSE if _tagged_header(request_api_key, version) else _CLASSIC_RESPONSE
     size = header.size - _CORRELATION_ID.size + sum(map(len, segments))
     prefix = header.pack(size, correlation_id)
@@ -93,7 +93,7 @@ def _tagged_header(key: int, version: int) -> bool:
 def request_frame(
     api: Api, version: int, correlation_id: int, client_id: str | None, row: Any
 ) -> bytes:
-    """A whole request as a client sends it, its size included."""
+    """A whole request as a client sends it, including its size."""
     name = (client_id or "").encode()
     length = -1 if client_id is None else len(name)
     header = _REQUEST_HEADER.pack(api.key, version, correlation_id, length) + name
@@ -104,7 +104,7 @@ def request_frame(
 
 
 def read_response(api: Api, version: int, frame: memoryview) -> tuple[int, Any]:
-    """The correlation id and the row of a response whose size was already taken off."""
+    """The correlation id and the row of a response; `frame` begins after the size."""
     try:
         (correlation_id,) = _CORRELATION_ID.unpack_from(frame)
         at = _CORRELATION_ID.size

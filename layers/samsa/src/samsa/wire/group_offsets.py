@@ -1,25 +1,25 @@
-"""A group's offsets, as those ask for them and set them who are no members of it."""
+"""Requests for a group's offsets from non-members (admin tools): fetch and commit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from samsa.wire.messages import offset_commit, offset_fetch
 
 LAST_BY_NAME = 9
-"""OffsetFetch and OffsetCommit name topics up to this version, and have ids instead after it."""
+"""Up to this version OffsetFetch and OffsetCommit have topic names; after it, topic ids."""
 Where: TypeAlias = tuple[str, int]
 """A topic's name and a partition's number."""
 
 
-def fetch_request(group: str) -> Any:
-    """For all that the group has committed."""
+def fetch_request(group: str) -> offset_fetch.OffsetFetchRequest:
+    """Asks for all offsets that the group has committed."""
     return offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=group, topics=None)])
 
 
-def fetched(group: Any) -> dict[Where, int]:
-    """What the answer says about one group."""
+def fetched(group: offset_fetch.OffsetFetchResponseGroup) -> dict[Where, int]:
+    """The offsets of one group in the response."""
     return {
         (topic.name, partition.partition_index): partition.committed_offset
         for topic in group.topics
@@ -27,8 +27,8 @@ def fetched(group: Any) -> dict[Where, int]:
     }
 
 
-def commit_request(group: str, offsets: Mapping[Where, int]) -> Any:
-    topics: dict[str, list[object]] = {}
+def commit_request(group: str, offsets: Mapping[Where, int]) -> offset_commit.OffsetCommitRequest:
+    topics: dict[str, list[offset_commit.OffsetCommitRequestPartition]] = {}
     for (topic, number), offset in offsets.items():
         row = offset_commit.PARTITION(
             partition_index=number, committed_offset=offset, committed_metadata=""

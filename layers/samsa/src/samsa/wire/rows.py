@@ -37,8 +37,8 @@ def row_class(name: str, fields: tuple[Field, ...]) -> type[Row]:
 def default_source(field: Field, namespace: dict[str, Any]) -> str:
     """An expression for the field's default, whose names are added to the namespace.
 
-    A nested struct's default is one shared row that cannot be changed: most rows never touch
-    their nested structs, and making them every time would cost more than the rest of the row.
+    The default of a nested struct is one shared, immutable row: most rows never use their nested
+    structs, and creating them every time would cost more than the rest of the row.
     """
     if field.default == []:
         return "[]"

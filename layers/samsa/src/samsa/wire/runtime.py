@@ -1,7 +1,7 @@
-"""What compiled codecs call: long varints, tagged fields, UUIDs, records.
+"""Functions that compiled codecs call: long varints, tagged fields, UUIDs, records.
 
-The compiled code reads the first byte of every varint itself; it comes here when that byte says
-that there are more.
+The compiled code reads the first byte of every varint itself. It calls this module only if more
+bytes follow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_VARINT_BYTES = 5
 
 
 def long_varint(data: memoryview, position: int, first: int) -> tuple[int, int]:
-    """Finish the varint whose first byte was just read: its value, and the position after it."""
+    """Read the rest of a varint after its first byte: its value, and the position after it."""
     value, shift = first & 0x7F, 7
     while shift < 7 * MAX_VARINT_BYTES:
         byte = data[position]
@@ -60,9 +60,9 @@ def tag_header(data: memoryview, position: int) -> tuple[int, int, int]:
 
 
 def skip_tags(data: memoryview, position: int, count: int, most: int) -> tuple[int, int]:
-    """Step over a section of tagged fields of which only the first byte was read.
+    """Skip a section of tagged fields, of which the first byte was read.
 
-    The position after it, and what is left of `most`: each field counts as an element.
+    Returns the position after it, and what is left of `most`: each field counts as an element.
     """
     if count > 0x7F:
         count, position = long_varint(data, position, count)
@@ -82,7 +82,8 @@ def tag_section(tags: list[tuple[int, bytearray]]) -> bytes:
 
 @lru_cache(maxsize=1024)
 def to_uuid(raw: bytes) -> UUID:
-    """The same topics are named again and again, and making a UUID costs more than a row."""
+    """Cached: the same topic ids come again and again, and creating a UUID costs more than a
+    row."""
     return UUID(bytes=raw)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct as packing
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from samsa.wire.errors import DecodeError
 from samsa.wire.rows import Row, row_class
@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 Segment: TypeAlias = Any
-"""A run of bytes, or whatever stands for one and has a `len()`: the writer knows how to send it."""
+"""Bytes, or an object that stands for bytes and has a `len()`: the writer knows how to send it."""
 
 ANY_NUMBER: Final = 2**63
 _TYPE_DEFAULT: Final = object()
@@ -132,8 +132,9 @@ class Message(Struct):
     def decode(
         self, version: int, body: memoryview, exact: bool = True, most: int = ANY_NUMBER
     ) -> Any:
-        """`exact=False` ignores bytes that are left over, as Kafka's broker does. More elements
-        than `most`, of all arrays together, are TooManyElements before they are made."""
+        """`exact=False` ignores bytes that are left over, as Kafka's broker does. Raises
+        TooManyElements, before they are created, if all arrays together have more elements than
+        `most`."""
         decoder = self._decoders.get(version) or self._compile_decoder(version)
         try:
             row, end = decoder(body, most)
@@ -144,7 +145,7 @@ class Message(Struct):
         return row
 
     def encode(self, version: int, row: Any, most: int = ANY_NUMBER) -> list[Segment]:
-        """Raises LongAnswer where the row's arrays hold more elements than `most`."""
+        """Raises LongAnswer if the row's arrays hold more elements than `most`."""
         return (self._encoders.get(version) or self._compile_encoder(version))(row, most)
 
     def encode_bytes(self, version: int, row: Any) -> bytes:
@@ -159,3 +160,16 @@ class Message(Struct):
         from samsa.wire.encoder import compile_encoder
 
         return self._encoders.setdefault(version, compile_encoder(self, version))
+
+
+if TYPE_CHECKING:
+    R = TypeVar("R", bound=Row)
+
+    class StructOf(Struct, Generic[R]):
+        """A struct with the class of its rows, as the stubs of the tables declare it (`stubs.py`).
+        For type checkers only: it does not exist at run time."""
+
+        __call__: type[R]
+
+    class MessageOf(Message, Generic[R]):
+        __call__: type[R]

@@ -1,4 +1,5 @@
-"""The fewest bytes that a value can take: what bounds an array's length before it is believed."""
+"""The fewest bytes that a value can take. An array's length is checked against this before the
+array is created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a function while it is being written, and the values it refers to."""
+"""Collects the source text of a generated function, and the values it refers to."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Fixed(Primitive):
 
 
 class Sized(Primitive):
-    """A value behind its length: a varint in flexible versions, else `size` bytes of `code`."""
+    """A value after its length: a varint in flexible versions, else `size` bytes of `code`."""
 
 
 BOOLEAN = Fixed("BOOLEAN", "?", 1, False)

@@ -9,15 +9,15 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from samsa import __version__
-from samsa.http_api.asking import Asked, check
 from samsa.http_api.described import refusals
+from samsa.http_api.kafka_client import Asked, check
 from samsa.ports import Missing, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_cluster
 
 router = APIRouter(tags=["cluster"])
 NOBODY = "no such thing"
-"""A topic's name has no spaces, nor has an object's."""
+"""Neither a topic's name nor an object's has spaces."""
 PATIENCE_S = 5.0
 
 
@@ -69,7 +69,7 @@ async def _answers(store: str, asked: Awaitable[Any]) -> None:
 
 @router.get("/cluster", summary="What it is", responses=refusals())
 async def cluster(kafka: Asked) -> Cluster:
-    await kafka.cluster_id()
+    await kafka.broker.find_cluster_id()
     answer = await kafka.ask(ApiKey.DESCRIBE_CLUSTER, describe_cluster.REQUEST())
     check(answer.error_code, answer.error_message, "cluster")
     rules = kafka.broker.rules

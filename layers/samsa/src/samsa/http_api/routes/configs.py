@@ -1,19 +1,19 @@
-"""Configs: all that there are, where their values come from, and changing a topic's."""
+"""Configs: list them with the sources of their values, and change those of a topic."""
 
 from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from samsa.handlers.broker_configs import DEFAULTS
-from samsa.handlers.config_kinds import ConfigType
 from samsa.handlers.k44_incremental_alter_configs import Operation
-from samsa.handlers.resources import ResourceType, Source
-from samsa.handlers.topic_configs import TOPIC_CONFIGS
-from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.given import Given, TopicName, examples
+from samsa.http_api.kafka_client import Asked, Kafka, check
+from samsa.http_api.parameters import Given, TopicName, examples
+from samsa.topics.broker_configs import DEFAULTS
+from samsa.topics.config_kinds import ConfigType
+from samsa.topics.resources import ResourceType, Source
+from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_configs, incremental_alter_configs
 

@@ -1,15 +1,15 @@
-"""A group's offsets: set where it goes on, or forget where it was."""
+"""A group's offsets: set or delete them."""
 
 from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, GroupId, examples
+from samsa.http_api.kafka_client import Asked, Kafka, check
 from samsa.http_api.lag import EARLIEST, LATEST, committed, offsets_at
+from samsa.http_api.parameters import INT32_MAX, INT64_MAX, Given, GroupId, examples
 from samsa.http_api.problems import Failed
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode

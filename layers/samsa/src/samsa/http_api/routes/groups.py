@@ -1,4 +1,4 @@
-"""Groups: list them, who is in one and how far it is, delete one."""
+"""Groups: list them, describe one with its members and lag, delete one."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from samsa.groups.embedded import Malformed, read_assignment
-from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.described import refusals
-from samsa.http_api.given import GroupId
+from samsa.http_api.kafka_client import Asked, Kafka, check
 from samsa.http_api.lag import committed, ends_of
 from samsa.http_api.listing import listed
+from samsa.http_api.parameters import GroupId
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.group_offsets import Where
@@ -108,14 +108,14 @@ async def delete_group(group: GroupId, kafka: Asked) -> None:
 
 
 async def _seen(group: str, kafka: Kafka) -> tuple[ListedGroup, list[Member]]:
-    """Whichever protocol it is of."""
+    """Finds a group of either protocol."""
     row = consumer_group_describe.REQUEST(group_ids=[group])
     seen = (await kafka.ask(ApiKey.CONSUMER_GROUP_DESCRIBE, row)).groups[0]
     if seen.error_code == ErrorCode.NONE:
         members = [_consumer(each) for each in seen.members]
         return ListedGroup(group=group, state=seen.group_state, type="consumer"), members
-    row = describe_groups.REQUEST(groups=[group])
-    seen = (await kafka.ask(ApiKey.DESCRIBE_GROUPS, row)).groups[0]
+    classic = describe_groups.REQUEST(groups=[group])
+    seen = (await kafka.ask(ApiKey.DESCRIBE_GROUPS, classic)).groups[0]
     check(seen.error_code, seen.error_message, f"group {group!r}")
     members = [_classic(each) for each in seen.members]
     return ListedGroup(group=group, state=seen.group_state, type="classic"), members

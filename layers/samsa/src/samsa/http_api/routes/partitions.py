@@ -1,4 +1,4 @@
-"""Partitions: where they begin and end, more of them, and less in them."""
+"""Partitions: show where they begin and end, add some, and delete records."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -6,10 +6,17 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from samsa.http_api.asking import Asked, Kafka, check
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, PartitionNumber, TopicName, examples
+from samsa.http_api.kafka_client import Asked, Kafka, check
+from samsa.http_api.parameters import (
+    INT32_MAX,
+    INT64_MAX,
+    Given,
+    PartitionNumber,
+    TopicName,
+    examples,
+)
 from samsa.ports import Partition
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import create_partitions, delete_records

@@ -1,4 +1,4 @@
-"""Writing records: many as JSON, or one as it is."""
+"""Writes records: many as JSON, or one as raw bytes."""
 
 import json
 from base64 import b64decode
@@ -9,21 +9,21 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, SkipValidation, ValidationError
 
-from samsa.handlers.configs import Refused
-from samsa.http_api.asking import Asked
 from samsa.http_api.bodies import route_with
 from samsa.http_api.content import BASE64, Content, encoded
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, INT64_MAX, Given, TopicName, examples
+from samsa.http_api.kafka_client import Asked
+from samsa.http_api.parameters import INT32_MAX, INT64_MAX, Given, TopicName, examples
 from samsa.http_api.problems import Failed, Problem, of_kafka
-from samsa.http_api.writing import Draft, Place, write
+from samsa.http_api.writing import Draft, TargetPartition, write
+from samsa.topics.configs import Refused
 
 router = APIRouter(tags=["records"], route_class=route_with())
 BINARY = "application/octet-stream"
 MOST_RECORDS = 10_000
 CREATED, SOME_FAILED = 201, 207
 MOST_ERRORS = 20
-"""That one answer tells."""
+"""The most errors in one answer."""
 HEADER = r"^[^:]+:[\s\S]*$"
 
 
@@ -166,7 +166,7 @@ def _located(error: ValidationError, where: tuple[str | int, ...]) -> list[Any]:
     return [{**each, "loc": (*where, *each["loc"])} for each in error.errors()]
 
 
-def _told(topic: str, places: list[Place]) -> Generator[None, None, bytes]:
+def _told(topic: str, places: list[TargetPartition]) -> Generator[None, None, bytes]:
     records: list[Any] = []
     for place in places:
         records.append(_written(place).model_dump(mode="json"))
@@ -174,15 +174,15 @@ def _told(topic: str, places: list[Place]) -> Generator[None, None, bytes]:
     return json.dumps({"topic": topic, "records": records}, separators=(",", ":")).encode()
 
 
-def _refused(places: list[Place]) -> bool:
-    """Whether some were. Raises Refused if all were."""
+def _refused(places: list[TargetPartition]) -> bool:
+    """Whether some records were refused. Raises Refused if all were."""
     refused = [place.stored for place in places if isinstance(place.stored, Refused)]
     if len(refused) == len(places):
         raise refused[0]
     return bool(refused)
 
 
-def _written(place: Place) -> Written:
+def _written(place: TargetPartition) -> Written:
     if isinstance(place.stored, Refused):
         problem = of_kafka(place.stored.code, place.stored.message)
         return Written(partition=place.partition, offset=None, problem=problem)
@@ -190,7 +190,7 @@ def _written(place: Place) -> Written:
 
 
 def _check_media_type(request: Request) -> None:
-    """A browser sends this one to strangers only if they allow it."""
+    """A browser sends this media type to another site only if that site allows it."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != BINARY:
         raise Failed(

@@ -1,4 +1,4 @@
-"""Reading records: from an offset or a time on, or a single one, as JSON or as it is."""
+"""Reads records: from an offset or a time on, or a single one, as JSON or as raw bytes."""
 
 import json
 from collections.abc import Generator
@@ -8,11 +8,11 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from samsa.http_api.asking import Asked, Kafka
 from samsa.http_api.content import Encoding, Shown, shown
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT64_MAX, Offset, PartitionNumber, TopicName
+from samsa.http_api.kafka_client import Asked, Kafka
 from samsa.http_api.lag import LATEST, offsets_at
+from samsa.http_api.parameters import INT64_MAX, Offset, PartitionNumber, TopicName
 from samsa.http_api.problems import Failed
 from samsa.http_api.reading import Found, Span, read
 from samsa.records.record import Record
@@ -23,7 +23,7 @@ router = APIRouter(
     responses=refusals(404, 416),
 )
 MOST_BYTES = 4 * 1024 * 1024
-"""In base64 they still fit into what a function may answer."""
+"""In base64 they still fit into a function's answer."""
 BINARY = "application/octet-stream"
 
 

@@ -6,11 +6,11 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from samsa.http_api.asking import Asked, check
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.given import INT32_MAX, NAME_SCHEMA, Given, TopicName, examples
+from samsa.http_api.kafka_client import Asked, check
 from samsa.http_api.listing import listed
+from samsa.http_api.parameters import INT32_MAX, NAME_SCHEMA, Given, TopicName, examples
 from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import create_topics, delete_topics
@@ -105,7 +105,7 @@ async def delete_topic(topic: TopicName, kafka: Asked) -> None:
 
 
 def told(value: ConfigValue) -> str:
-    """As Kafka's configs are written."""
+    """The value in the form that Kafka's configs have."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

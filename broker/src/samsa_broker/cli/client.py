@@ -1,0 +1,100 @@
+"""A small Kafka client, enough to try a broker with: one connection, one request at a time."""
+
+import socket
+import struct
+from typing import Any
+
+from samsa.wire.apis import APIS, Api, ApiKey
+from samsa.wire.errors import DecodeError, ErrorCode
+from samsa.wire.frame import read_response, request_frame
+
+TIMEOUT_S = 30.0
+CLIENT_ID = "samsa-cli"
+
+
+class ClientError(Exception):
+    """What went wrong, written for the person at the terminal."""
+
+
+class Client:
+    def __init__(self, bootstrap: str) -> None:
+        host, _, port = bootstrap.rpartition(":")
+        if not host or not port.isdigit():
+            raise ClientError(f"{bootstrap!r} is not HOST:PORT")
+        self._where = bootstrap
+        self._number = 0
+        try:
+            self._socket = socket.create_connection((host.strip("[]"), int(port)), TIMEOUT_S)
+        except OSError as error:
+            why = error.strerror or error
+            raise ClientError(
+                f"no broker answers at {bootstrap} ({why}). Start one with: samsa up"
+            ) from error
+        self._versions = self._ask_versions()
+
+    def _ask_versions(self) -> dict[int, range]:
+        row = self._exchange(APIS[ApiKey.API_VERSIONS], 0, APIS[ApiKey.API_VERSIONS].request())
+        return {api.api_key: range(api.min_version, api.max_version + 1) for api in row.api_keys}
+
+    def ask(self, key: ApiKey, row: Any, at_most: int = 1_000) -> Any:
+        """Send a request in the newest version that both sides know, and wait for its answer."""
+        api = APIS[key]
+        theirs = self._versions.get(key, range(0))
+        both = [version for version in api.versions if version in theirs and version <= at_most]
+        if not both:
+            raise ClientError(f"the broker at {self._where} does not serve {api.name}")
+        return self._exchange(api, both[-1], row)
+
+    def _exchange(self, api: Api, version: int, row: Any) -> Any:
+        self._number += 1
+        try:
+            self._socket.sendall(request_frame(api, version, self._number, CLIENT_ID, row))
+            (size,) = struct.unpack(">i", self._read(4))
+            number, answer = read_response(api, version, memoryview(self._read(size)))
+        except TimeoutError as error:
+            raise ClientError(f"{self._where} did not answer within {TIMEOUT_S:.0f} s") from error
+        except (OSError, DecodeError, struct.error) as error:
+            raise ClientError(f"lost the connection to {self._where}: {error}") from error
+        if number != self._number:
+            raise ClientError(f"{self._where} answered out of turn")
+        return answer
+
+    def _read(self, size: int) -> bytes:
+        chunks = []
+        while size > 0:
+            chunk = self._socket.recv(min(size, 1 << 20))
+            if not chunk:
+                raise ConnectionError("it was closed")
+            chunks.append(chunk)
+            size -= len(chunk)
+        return b"".join(chunks)
+
+    def all_nodes(self) -> list["Client"]:
+        """A client of each node of the cluster."""
+        from samsa.wire.messages import metadata
+
+        nodes = self.ask(ApiKey.METADATA, metadata.REQUEST(topics=[])).brokers
+        if len(nodes) == 1:
+            return [self]
+        return [Client(f"{node.host}:{node.port}") for node in nodes]
+
+    def topics(self, names: list[str] | None, create: bool = False) -> list[Any]:
+        from samsa.wire.messages import metadata
+
+        asked = None if names is None else [metadata.TOPIC(name=name) for name in names]
+        row = metadata.REQUEST(topics=asked, allow_auto_topic_creation=create)
+        found: list[Any] = self.ask(ApiKey.METADATA, row).topics
+        return found
+
+    def topic(self, name: str, create: bool = False) -> Any:
+        topic = self.topics([name], create)[0]
+        check(topic.error_code, None, f"topic {name!r}")
+        return topic
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def check(code: int, message: str | None, what: str) -> None:
+    if code:
+        raise ClientError(f"{what}: {message or ErrorCode(code).name.lower().replace('_', ' ')}")

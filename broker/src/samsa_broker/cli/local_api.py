@@ -1,0 +1,194 @@
+"""samsa local-api: the serverless bundle on one machine, behind an API Gateway like AWS's."""
+
+import argparse
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from samsa.ports import Unavailable
+from samsa.runtime.logs import set_up
+from samsa.runtime.probing import check_stores
+from samsa.runtime.stopping import told_to_stop
+from samsa.runtime.store_urls import BadUrl
+
+from .options import add_check, add_command, add_logs, add_number, port, positive, seconds
+from .serving import explain, fail, serve
+
+CHECKOUT = Path(__file__).parents[4]
+EXAMPLES = """
+examples:
+  samsa local-api --ledger 'dynamodb://samsa?endpoint=http://127.0.0.1:8000' \\
+                  --objects 's3://samsa?endpoint=http://127.0.0.1:9000'
+                                              on DynamoDB Local and any S3, on 127.0.0.1:3001;
+                                              the table is made, the bucket must be there
+  samsa local-api … --sign                    clients sign as AWS_ACCESS_KEY_ID of this shell
+  samsa local-api … --chaos-drop 0.01 --chaos-kill 0.01 --chaos-delay 0.05
+                                              a bad day: what clients must live with anyway
+
+then, in another terminal:
+  samsa shim --url ws://127.0.0.1:3001/local --no-sign
+"""
+
+
+def add_to(commands: Any) -> None:
+    command = add_command(
+        commands,
+        "local-api",
+        brief="run the Lambda functions behind a local API Gateway",
+        description="Run the functions of the serverless bundle behind a local API Gateway, with "
+        "the real one's limits: text only, 128 KB messages, 32 KB frames, 29 s, 10 min, 2 h.",
+        epilog=EXAMPLES,
+    )
+    command.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
+    command.add_argument("--port", type=port, default=3001, help="0 picks a free one (%(default)s)")
+    command.add_argument("--stage", default="local", help="first part of the path (%(default)s)")
+    command.add_argument(
+        "--ledger", metavar="URL", required=True, type=_dynamodb, help="dynamodb://TABLE?endpoint=…"
+    )
+    command.add_argument(
+        "--objects", metavar="URL", required=True, type=_s3, help="s3://BUCKET?endpoint=…"
+    )
+    command.add_argument(
+        "--functions", metavar="DIR", type=Path, default=CHECKOUT / "functions",
+        help="the folder with gateway/app.py (that of this checkout)",
+    )  # fmt: skip
+    command.add_argument(
+        "--sign",
+        action="store_true",
+        help="ask for SigV4 signatures, made with the AWS credentials of this environment",
+    )
+    add_check(command, "begin even if the table or the bucket cannot be reached")
+    _add_limits(command.add_argument_group("limits", "API Gateway's own, shorter for a test"))
+    _add_chaos(command.add_argument_group("chaos"))
+    add_logs(command)
+    command.set_defaults(run=run)
+
+
+def _add_limits(group: Any) -> None:
+    limit = partial(add_number, group)
+    limit("--integration-timeout", seconds, 29.0, "how long an answer is waited for", "S")
+    limit("--function-timeout", seconds, 30.0, "after which a function is ended", "S")
+    limit("--idle-timeout", seconds, 600.0, "after which a silent connection is closed", "S")
+    limit("--life", seconds, 7200.0, "after which any connection is closed", "S")
+    limit("--requests-per-second", positive, 10_000, "messages in, of all connections")
+    limit("--request-burst", positive, 5_000, "that may come at once")
+    limit("--connections-per-second", positive, 500, "new ones")
+    limit("--environments", positive, 16, "function processes at most")
+
+
+def _add_chaos(group: Any) -> None:
+    chance = partial(add_number, group)
+    chance("--chaos-drop", _chance, 0.0, "chance that a message breaks its connection", "P")
+    chance("--chaos-kill", _chance, 0.0, "chance that an invocation is killed", "P")
+    late = "delay invocations by up to so much, which reorders them"
+    chance("--chaos-delay", _duration, 0.0, late, "S")
+    chance("--chaos-seed", int, 0, "the same chances in the same order")
+
+
+def run(given: argparse.Namespace) -> int:
+    set_up(given.log_level, given.log_format)
+    if not (given.functions / "gateway" / "app.py").exists():
+        return fail(
+            f"{given.functions} holds no gateway/app.py. Run this from a checkout of Samsa, "
+            "or name its folder with --functions"
+        )
+    try:
+        from samsa_websocket.local_gateway import app
+    except ImportError as error:
+        return fail(f"{error}; try: pip install './websocket_api[local-gateway]', in the checkout")
+    try:
+        settings = _settings(given, app)
+        serve(_serve(settings, app, given.check))
+    except KeyError as error:
+        return fail(f"--sign needs {error.args[0]} in the environment")
+    except BadUrl as error:
+        return fail(str(error))
+    except (OSError, Unavailable) as error:
+        return fail(explain(error, given))
+    return 0
+
+
+def _settings(given: argparse.Namespace, app: Any) -> Any:
+    from samsa_websocket.local_gateway.chaos import Chaos
+    from samsa_websocket.local_gateway.limits import Limits
+
+    return app.LocalGatewaySettings(
+        functions=given.functions.absolute(),
+        host=given.host,
+        port=given.port,
+        stage=given.stage,
+        environment={"SAMSA_LEDGER": given.ledger, "SAMSA_OBJECTS": given.objects},
+        keys=_keys() if given.sign else None,
+        limits=Limits(
+            integration_s=given.integration_timeout,
+            function_s=given.function_timeout,
+            idle_s=given.idle_timeout,
+            life_s=given.life,
+            requests_per_s=given.requests_per_second,
+            request_burst=given.request_burst,
+            connections_per_s=given.connections_per_second,
+            connection_burst=given.connections_per_second,
+            environments=given.environments,
+        ),
+        chaos=Chaos(given.chaos_drop, given.chaos_kill, given.chaos_delay, seed=given.chaos_seed),
+    )
+
+
+def _keys() -> dict[str, str]:
+    return {os.environ["AWS_ACCESS_KEY_ID"]: os.environ["AWS_SECRET_ACCESS_KEY"]}
+
+
+async def _serve(settings: Any, app: Any, check: bool) -> None:
+    """Raises BadUrl and Unavailable if a store is missing, OSError if the port is taken."""
+    stop = told_to_stop()
+    if check:
+        stores = settings.environment
+        await check_stores(stores["SAMSA_LEDGER"], stores["SAMSA_OBJECTS"])
+    async with app.serving(settings) as api:
+        _greet(settings, api)
+        await stop.wait()
+
+
+def _greet(settings: Any, api: Any) -> None:
+    lines = [
+        f"The local API Gateway is listening on {api.url}",
+        f"  ledger   {settings.environment['SAMSA_LEDGER']}",
+        f"  objects  {settings.environment['SAMSA_OBJECTS']}",
+        f"  stats    {api.endpoint.rpartition('/')[0]}/_local/stats",
+        "Try, in another terminal:",
+        f"  samsa shim --url {api.url}{'' if settings.keys else ' --no-sign'}",
+        "Ctrl-C ends it; what was acknowledged stays.",
+    ]
+    print("\n".join(lines), flush=True)
+
+
+def _dynamodb(text: str) -> str:
+    return _place(text, "dynamodb")
+
+
+def _s3(text: str) -> str:
+    return _place(text, "s3")
+
+
+def _place(text: str, scheme: str) -> str:
+    """Functions support no other stores: what they share must not be on one machine."""
+    parts = urlsplit(text)
+    if parts.scheme != scheme or not parts.netloc:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {scheme}://NAME?endpoint=…")
+    return text
+
+
+def _chance(text: str) -> float:
+    try:
+        chance = float(text)
+    except ValueError:
+        chance = -1.0
+    if not 0 <= chance <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a chance between 0 and 1")
+    return chance
+
+
+def _duration(text: str) -> float:
+    return 0.0 if text == "0" else seconds(text)

@@ -1,0 +1,175 @@
+"""Assembles and runs `samsa up`: stores, broker, listener, upkeep, and a clean shutdown."""
+
+import asyncio
+import gc
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from samsa.broker.broker import Broker, Rules
+from samsa.local.wakeups import LocalWakeups
+from samsa.log.stores import Limits
+from samsa.runtime.logs import event
+from samsa.runtime.opening import Opened, disks_of, opened
+from samsa.runtime.probing import check_stores
+from samsa.runtime.scheduling import start_upkeep
+from samsa.runtime.stopping import told_to_stop
+
+from .accepting import allow_many_files, most_connections
+from .announced_address import announced_place
+from .announcing import Announcer
+from .listener import Server, ServerLimits
+from .metrics import calls_per_request, serve_metrics
+from .wakeup_address import hear_others
+from .watching import Watching
+
+log = logging.getLogger("samsa.server")
+CONTAINERS_BETWEEN_COLLECTIONS = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    host: str
+    port: int
+    ledger: str
+    objects: str
+    advertise: tuple[str, int] | None = None
+    wakeups: tuple[str, int] | None = None
+    """Where other processes of the cluster send wake-ups; None to choose (`wakeup_address.py`)."""
+    zone: str = ""
+    """The zone of this process: consumers of the same rack read here."""
+    metrics_port: int | None = None
+    fsync: bool = False
+    cache_bytes: int = 256 * 1024 * 1024
+    upkeep_every_s: float = 300.0
+    rules: Rules = field(default_factory=Rules)
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    log_limits: Limits = field(default_factory=Limits)
+
+
+class ExtraListener(Protocol):
+    """A further listener beside Kafka's port, such as the one of the HTTP API."""
+
+    def open(self, broker: Broker, kafka: tuple[str, int]) -> None:
+        """Raises OSError."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def _collect_seldom() -> None:
+    """Run garbage collection seldom: requests leave no cycles behind, and looking for them took a
+    tenth of a busy broker's time. Objects that exist at the start are not looked at again."""
+    gc.freeze()
+    gc.set_threshold(CONTAINERS_BETWEEN_COLLECTIONS)
+
+
+async def run(
+    settings: ServerSettings,
+    ready: Callable[[str, int, int | None], None],
+    doors: Sequence[ExtraListener] = (),
+) -> None:
+    """Serve until SIGTERM or SIGINT. `ready` gets host and ports once the server listens."""
+    allow_many_files()
+    stop = told_to_stop()
+    await check_stores(settings.ledger, settings.objects)
+    with closing(LocalWakeups()) as wakeups:
+        async with opened(
+            settings.ledger,
+            settings.objects,
+            wakeups,
+            settings.log_limits,
+            fsync=settings.fsync,
+            cache_bytes=settings.cache_bytes,
+        ) as found:
+            await hear_others(
+                wakeups,
+                settings.host,
+                settings.wakeups,
+                settings.advertise[0] if settings.advertise else None,
+                remote_ledger=_is_remote(settings),
+            )
+            broker = Broker(found.stores, "", settings.rules, groups=found.groups)
+            await broker.find_cluster_id()
+            if _is_remote(settings):
+                broker.catalog.look_ahead = broker.log.background
+            for disk in disks_of(found.stores):
+                await disk.keep_reserve()
+            watching = Watching(found.stores.ledger, wakeups, lambda: not found.is_alone())
+            looking = asyncio.create_task(watching.run())
+            try:
+                async with _function_clients(broker, wakeups, settings):
+                    await _serve(broker, found, settings, ready, doors, stop)
+            finally:
+                looking.cancel()
+
+
+@asynccontextmanager
+async def _function_clients(
+    broker: Broker, wakeups: LocalWakeups, settings: ServerSettings
+) -> AsyncIterator[None]:
+    if not _is_remote(settings):
+        yield
+        return
+    from samsa_websocket.pushes.function_clients import function_clients
+
+    async with function_clients(broker.stores.ledger, wakeups) as clients:
+        if clients is not None:
+            clients.pushes.topic_of = broker.catalog.last_seen
+        yield
+
+
+async def _serve(
+    broker: Broker,
+    found: Opened,
+    settings: ServerSettings,
+    ready: Callable[[str, int, int | None], None],
+    doors: Sequence[ExtraListener],
+    stop: asyncio.Event,
+) -> None:
+    server = Server(broker, _within_files(settings.limits), settings.advertise)
+    host, port = server.listen(settings.host, settings.port)
+    metrics, metrics_port = None, None
+    if settings.metrics_port is not None:
+        metrics, metrics_port = await serve_metrics(server, settings.host, settings.metrics_port)
+    for door in doors:
+        door.open(broker, settings.advertise or (host, port))
+    place = await announced_place(settings.advertise, (host, port))
+    announcer = Announcer(
+        broker, place, settings.zone, is_remote=_is_remote(settings), is_alone=found.is_alone
+    )
+    server.announcer = announcer
+    await announcer.start(found.is_first)
+    upkeep = start_upkeep(broker, settings.upkeep_every_s)
+    event(log, logging.INFO, "listening", host=host, port=port, cluster=broker.cluster_id)
+    _collect_seldom()
+    ready(host, port, metrics_port)
+    await stop.wait()
+    event(log, logging.INFO, "stopping", connections=len(server.connections))
+    await announcer.leave()
+    for task in upkeep:
+        task.cancel()
+    for door in doors:
+        await door.close()
+    await server.close()
+    if metrics is not None:
+        await metrics.close()
+    event(log, logging.INFO, "stopped", **calls_per_request(server))
+
+
+def _is_remote(settings: ServerSettings) -> bool:
+    """Whether other machines may use the ledger too."""
+    return not settings.ledger.startswith("sqlite:")
+
+
+def _within_files(limits: ServerLimits) -> ServerLimits:
+    """Allow fewer connections, in all and of one address, if the process may open few files."""
+    most = most_connections(limits.max_connections)
+    if most == limits.max_connections:
+        return limits
+    why = "the process may open few files; see ulimit -n"
+    event(log, logging.WARNING, "fewer connections than asked for", at_most=most, why=why)
+    of_one = min(limits.max_connections_per_address, max(1, most * 3 // 4))
+    return replace(limits, max_connections=most, max_connections_per_address=of_one)

@@ -1,0 +1,184 @@
+"""The TCP listener: accepts, counts and ends connections."""
+
+import asyncio
+import logging
+import socket
+from collections import Counter
+from dataclasses import dataclass, field
+
+from samsa.broker.broker import Broker
+from samsa.runtime.logs import Repeated, event
+
+from .accepting import Acceptor
+from .announcing import Announcer
+from .connection import Connection
+from .idle_poller import IdlePoller
+from .memory import Claim, RequestMemory
+from .stats import Stats
+
+log = logging.getLogger("samsa.server")
+BACKLOG = 512
+TOO_MANY = "too many connections"
+TOO_MANY_OF_ONE = "too many connections of one address"
+IDLE_CHECK_S = 15.0
+CONTENDED_CHECK_S = 1.0
+IPV4_AS_IPV6 = "::ffff:"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    max_connections: int = 2_000
+    max_connections_per_address: int = 1_500
+    max_frame_bytes: int = 100 * 1024 * 1024
+    max_request_memory: int = 256 * 1024 * 1024
+    idle_timeout_s: float = 600.0
+    min_request_rate: int = 1_000
+    slow_grace_s: float = 30.0
+    shutdown_grace_s: float = 20.0
+
+
+@dataclass(slots=True)
+class Server:
+    broker: Broker
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    advertise: tuple[str, int] | None = None
+    announcer: Announcer | None = None
+    stats: Stats = field(default_factory=Stats)
+    closing: bool = False
+    memory: RequestMemory = field(init=False)
+    connections: set[Connection] = field(default_factory=set)
+    lull: IdlePoller = field(default_factory=IdlePoller)
+    _acceptor: Acceptor | None = None
+    _per_host: Counter[str] = field(default_factory=Counter)
+    _refusals: dict[str, Repeated] = field(init=False)
+    _idle_check: "asyncio.Task[None] | None" = None
+
+    def __post_init__(self) -> None:
+        self._refusals = {
+            why: Repeated(log, logging.WARNING, why) for why in (TOO_MANY, TOO_MANY_OF_ONE)
+        }
+        self.memory = RequestMemory(self.limits.max_request_memory, self.limits.max_frame_bytes)
+
+    def listen(self, host: str, port: int) -> tuple[str, int]:
+        """Raises OSError: the port is taken, the host is not ours."""
+        info = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        sock = socket.socket(info[0], socket.SOCK_STREAM)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(info[4])
+            sock.listen(BACKLOG)
+        except OSError:
+            sock.close()
+            raise
+        sock.setblocking(False)
+        self._acceptor = Acceptor(sock, self._welcome)
+        loop = asyncio.get_running_loop()
+        self._idle_check = loop.create_task(self._end_the_idle())
+        name = sock.getsockname()
+        return str(name[0]), int(name[1])
+
+    def advertised(self, sock: socket.socket) -> tuple[str, int]:
+        """The address that a client is given: the configured one, or the one that it used."""
+        if self.advertise is not None:
+            return self.advertise
+        name = sock.getsockname()
+        return _as_ipv4(str(name[0])), int(name[1])
+
+    def _welcome(self, sock: socket.socket, address: tuple[str, int]) -> None:
+        host = _as_ipv4(address[0])
+        peer = f"{host}:{address[1]}"
+        if why := self._why_not(host):
+            self.stats.refused += 1
+            self._refusals[why].happened(peer=peer)
+            sock.close()
+            return
+        try:
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            connection = Connection(sock, peer, self)
+        except OSError:
+            sock.close()  # the client has gone
+            return
+        self.connections.add(connection)
+        self._per_host[connection.host] += 1
+        self.stats.accepted += 1
+        connection.start()
+
+    def _why_not(self, host: str) -> str | None:
+        if len(self.connections) >= self.limits.max_connections:
+            return TOO_MANY
+        if self._per_host[host] >= self.limits.max_connections_per_address:
+            return TOO_MANY_OF_ONE
+        return None
+
+    def make_way(self, claim: Claim, wanted: int) -> None:
+        """Before a connection waits for memory, idle connections give theirs back."""
+        if self.memory.contended or not self.memory.has_room(claim, wanted):
+            for connection in self.connections:
+                connection.give_back()
+
+    def gone(self, connection: Connection) -> None:
+        self.connections.discard(connection)
+        self._per_host[connection.host] -= 1
+        if not self._per_host[connection.host]:
+            del self._per_host[connection.host]
+        if self._acceptor is not None:
+            self._acceptor.go_on()
+
+    async def _end_the_idle(self) -> None:
+        """Close idle and slow connections. Check more often while requests wait for memory."""
+        loop = asyncio.get_running_loop()
+        limits = self.limits
+        every = min(IDLE_CHECK_S, limits.idle_timeout_s / 2, limits.slow_grace_s / 2)
+        looked_at = loop.time()
+        while True:
+            await asyncio.sleep(min(every, CONTENDED_CHECK_S))
+            now = loop.time()
+            if not self.contended and now - looked_at < every:
+                continue
+            for connection in list(self.connections):
+                self._look_at(connection, now, looked_at)
+            looked_at = now
+
+    @property
+    def contended(self) -> bool:
+        """Whether a request waits for memory that others hold."""
+        return self.memory.contended or self.broker.answer_memory.contended
+
+    def _look_at(self, connection: Connection, now: float, before: float) -> None:
+        connection.look()
+        quiet = now - connection.last_active
+        if quiet > self.limits.idle_timeout_s and not connection.busy:
+            self._let_go(connection, "idle connection", logging.INFO)
+        elif why := connection.why_let_go(self.contended):
+            self._let_go(connection, why, logging.WARNING)
+        elif connection.last_active <= before:
+            connection.give_back()
+
+    def _let_go(self, connection: Connection, why: str, level: int) -> None:
+        self.stats.let_go[why] += 1
+        event(log, level, f"{why} closed", peer=connection.peer)
+        connection.abort()
+
+    async def close(self) -> None:
+        """Stop accepting, answer what is under way, and close all connections."""
+        self.closing = True
+        if self._acceptor is not None:
+            self._acceptor.close()
+            self._acceptor = None
+        if self._idle_check is not None:
+            self._idle_check.cancel()
+        for connection in list(self.connections):
+            connection.finish()
+        left = [connection.ended for connection in self.connections]
+        if left:
+            await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
+        self.lull.stop()
+        await asyncio.wait_for(self.broker.log.drain(), self.limits.shutdown_grace_s)
+
+
+def _as_ipv4(host: str) -> str:
+    """On `--host ::`, IPv4 addresses appear as IPv4-mapped IPv6 addresses. A client without IPv6
+    could not connect to such an address."""
+    return host.removeprefix(IPV4_AS_IPV6) if "." in host else host

@@ -1,0 +1,15 @@
+"""What the server counts: plain integers on the hot path, read for metrics and at the end."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Stats:
+    bytes_in: int = 0
+    bytes_out: int = 0
+    accepted: int = 0
+    refused: int = 0
+    requests: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    let_go: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Connections that the server closed, by reason."""

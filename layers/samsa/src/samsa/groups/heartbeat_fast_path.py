@@ -1,0 +1,37 @@
+"""The fast path for heartbeats of classic members that change nothing: answered without a step.
+
+Most heartbeats change nothing. The table in `classic` says what a heartbeat does, and the draft
+when it prolongs a session. This module only detects that a step would do nothing but answer.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from .classic import TRANSITIONS
+from .classic_state import ClassicGroup
+from .classic_sync import call_to_join, hear
+from .errors import GroupError
+from .heartbeat_coalescing import is_worth_a_write
+from .replies import Beaten
+from .requests import Heartbeat
+from .step import Group, needs_a_look
+
+_ANSWERS: dict[Callable[..., Any], Beaten] = {
+    hear: Beaten(None),
+    call_to_join: Beaten(GroupError.REBALANCE_IN_PROGRESS),
+}
+
+
+def beaten(group: Group | None, request: Heartbeat, now_ms: int, hearer: str = "") -> Beaten | None:
+    """What a step would answer; None if a step is needed to know, or would change the group."""
+    if not isinstance(group, ClassicGroup) or needs_a_look(group, now_ms):
+        return None
+    member = group.members.get(request.member_id)
+    if member is None or request.generation != group.generation:
+        return None
+    if request.instance_id is not None and request.instance_id != member.instance_id:
+        return None
+    timeout = member.session_timeout_ms
+    if is_worth_a_write(now_ms + timeout, member.deadline_ms, timeout) or member.hearer != hearer:
+        return None
+    return _ANSWERS.get(TRANSITIONS[Heartbeat][group.state])

@@ -1,0 +1,85 @@
+"""Asks the broker in its own process: a Kafka client's requests without the wire."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from samsa.broker.broker import HANDLERS, Broker, Context, Held, Later
+from samsa.ports import Partition, Topic
+from samsa.topics.configs import Refused
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.errors import ErrorCode
+
+CLIENT_ID = "samsa-http"
+NEWEST = 1_000
+MOST_WAITING = 50
+
+
+class Kafka:
+    def __init__(
+        self, broker: Broker, address: tuple[str, int] | None = None, may_wait: bool = True
+    ) -> None:
+        self.broker = broker
+        self.address = address
+        """The address for Kafka clients, if this process has one."""
+        self.may_wait = may_wait
+        """False in a function, because waiting costs money there."""
+        self._waiting = 0
+
+    @contextmanager
+    def waiting(self, wait_ms: int) -> Iterator[int]:
+        """How long a read may wait for records. If many reads wait already, it does not wait: each
+        one that waits keeps one of a hundred connections."""
+        allowed = wait_ms if self.may_wait and self._waiting < MOST_WAITING else 0
+        self._waiting += allowed > 0
+        try:
+            yield allowed
+        finally:
+            self._waiting -= allowed > 0
+
+    @asynccontextmanager
+    async def answered(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> AsyncIterator[Any]:
+        """The answer. Its memory counts as in use until the block ends."""
+        version = min(APIS[key].versions[-1], at_most)
+        context = Context(version, CLIENT_ID, self.address or ("", 0), asks_all=True)
+        given = await HANDLERS[key](row, context, self.broker)
+        if isinstance(given, Later):
+            given = await given.ended()
+        if not isinstance(given, Held):
+            yield given
+            return
+        try:
+            yield given.row
+        finally:
+            given.release()
+
+    async def ask(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> Any:
+        async with self.answered(key, row, at_most) as answer:
+            return answer
+
+    async def topic(self, name: str, create: bool = False) -> Topic:
+        """Raises Refused."""
+        return await self.broker.catalog.named_or_created(name, create)
+
+    async def partition(self, name: str, number: int) -> Partition:
+        """Raises Refused."""
+        from samsa.topics.resolve import partition_in
+
+        return partition_in(await self.topic(name), number, -1)
+
+
+def check(code: int, message: str | None, what: str) -> None:
+    """Raises Refused if the code is an error, with the handler's message if it gave one."""
+    if code:
+        error = ErrorCode(code)
+        raise Refused(error, message or f"{what}: {error.name.lower().replace('_', ' ')}")
+
+
+def _kafka_of(request: Request) -> Kafka:
+    kafka: Kafka = request.app.state.kafka
+    return kafka
+
+
+Asked = Annotated[Kafka, Depends(_kafka_of)]

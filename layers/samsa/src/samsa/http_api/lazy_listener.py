@@ -1,0 +1,95 @@
+"""The listener of the HTTP API: it listens from the start, and costs nothing until a client comes.
+
+FastAPI takes longer to import than a broker takes to start, and most brokers are never asked by
+HTTP. So only a socket is opened at first. When the first client connects, the rest is imported in a
+thread; further clients wait in the socket's queue meanwhile.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Collection
+from errno import EADDRINUSE
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from samsa.broker.broker import Broker
+from samsa.runtime.logs import event
+
+log = logging.getLogger("samsa.http")
+NEEDED = ("fastapi", "uvicorn")
+BACKLOG = 128
+
+
+def missing() -> str | None:
+    """A package that the HTTP API needs and that is not installed."""
+    return next((name for name in NEEDED if find_spec(name) is None), None)
+
+
+class HttpDoor:
+    def __init__(self, host: str, port: int, names: Collection[str] = ()) -> None:
+        """`names`: accepted in the Host header, beside addresses."""
+        self.host = host
+        self.port = port
+        self._names = names
+        self._listening: socket.socket | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._server: Any = None
+        self._kafka: tuple[Broker, tuple[str, int]] | None = None
+
+    def open(self, broker: Broker, address: tuple[str, int]) -> None:
+        """`address` is the one for Kafka clients. Raises OSError, which says what to do."""
+        try:
+            family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+            sock = socket.create_server((self.host, self.port), family=family, backlog=BACKLOG)
+        except OSError as error:
+            why = "is taken" if error.errno == EADDRINUSE else f"cannot be used: {error.strerror}"
+            raise OSError(error.errno, f"HTTP port {self.port} on {self.host} {why}") from error
+        sock.setblocking(False)
+        self.host, self.port = sock.getsockname()[:2]
+        self._listening, self._kafka = sock, (broker, address)
+        asyncio.get_running_loop().add_reader(sock.fileno(), self._first_visitor)
+
+    @property
+    def url(self) -> str | None:
+        """None while it is closed."""
+        if self._listening is None:
+            return None
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    def _first_visitor(self) -> None:
+        assert self._listening is not None
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._listening.fileno())
+        self._serving = loop.create_task(self._serve(self._listening))
+        self._serving.add_done_callback(_tell)
+
+    async def _serve(self, listening: socket.socket) -> None:
+        self._server = await asyncio.to_thread(self._put_together, listening)
+        await self._server.serve([listening])
+
+    def _put_together(self, listening: socket.socket) -> Any:
+        assert self._kafka is not None
+        kafka = import_module("samsa.http_api.kafka_client").Kafka(*self._kafka)
+        return import_module("samsa.http_api.server").server(kafka, listening, self._names)
+
+    async def close(self) -> None:
+        """Requests that are being answered are finished, within two seconds."""
+        if self._listening is None:
+            return
+        if self._serving is None:
+            asyncio.get_running_loop().remove_reader(self._listening.fileno())
+        elif self._server is None:
+            self._serving.cancel()
+        else:
+            self._server.should_exit = True
+        if self._serving is not None:
+            await asyncio.wait([self._serving])
+        self._listening.close()
+
+
+def _tell(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()):
+        event(log, logging.ERROR, "the HTTP API has ended", why=repr(error))

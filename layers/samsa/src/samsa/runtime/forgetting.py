@@ -1,0 +1,51 @@
+"""The end of a round of upkeep: remove old topics, producers, spills, windows and groups."""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import TypeVar
+
+from samsa.broker.broker import Broker
+from samsa.coordinator.offsets import forget_expired, forget_offsets
+from samsa.log.failures import Step
+from samsa.log.merge import Budget
+from samsa.ports import Partition, Topic
+
+from .logs import event
+
+log = logging.getLogger("samsa.upkeep")
+T = TypeVar("T")
+NO_TOPICS: Iterable[Topic] = ()
+NO_GROUPS: Iterable[str] = ()
+
+
+async def forget(broker: Broker, budget: Budget) -> None:
+    """Each is a step of its own: if one fails, the others still run."""
+    ledger = broker.stores.ledger
+    limit_s = max(0.0, budget.turn_s()) + budget.slack_s
+
+    async def step(kind: str, name: str, work: Callable[[], Awaitable[T]], otherwise: T) -> T:
+        attempt = broker.log.janitor.failures.attempt
+        return await attempt(Step(kind, name), work, otherwise, limit_s)
+
+    for topic in await step("doomed topics", "", ledger.doomed_topics, NO_TOPICS):
+        await step("burial", topic.name, partial(_bury, broker, topic), None)
+    now = broker.stores.clock.now_ms()
+    await step("producers", "", lambda: ledger.forget_producers(now), 0)
+    await step("spills", "", broker.log.janitor.sweep_spills, None)
+    await step("windows", "", broker.log.janitor.sweep_windows, None)
+    if broker.groups is None:
+        return
+    gone = 0
+    for group in await step("groups", "", broker.groups.group_ids, NO_GROUPS):
+        gone += await step("group", group, partial(forget_expired, broker, group), False)
+    if gone:
+        event(log, logging.INFO, "empty groups forgotten", groups=gone)
+
+
+async def _bury(broker: Broker, topic: Topic) -> None:
+    await forget_offsets(broker, topic)
+    await broker.log.retainer.bury(topic)
+    for index in range(topic.partitions):
+        broker.log.janitor.counts.forget(Partition(topic.id, index))
+    event(log, logging.INFO, "topic buried", topic=topic.name, id=topic.id)

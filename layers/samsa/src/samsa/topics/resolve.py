@@ -1,0 +1,47 @@
+"""Which topic and partition a request means, by name or by id."""
+
+from uuid import UUID
+
+from samsa.broker.broker import LEADER_EPOCH, Broker
+from samsa.ports import Partition, Topic, Unavailable
+from samsa.wire.errors import ErrorCode
+
+from .catalog import partition_of
+from .configs import Refused
+
+
+async def topic_of(key: str | UUID, broker: Broker) -> Topic:
+    """Raises Refused. Only Metadata creates topics. An invalid name counts as unknown."""
+    if isinstance(key, str):
+        named = await broker.catalog.named(key)
+        if named is None:
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {key!r}")
+        return named
+    topic = await broker.catalog.with_id(key)
+    if topic is None:
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {key}")
+    return topic
+
+
+async def topic_or_refusal(key: str | UUID, broker: Broker, down: ErrorCode) -> Topic | Refused:
+    """One lookup for all partitions of a topic. The error is `down` if the ledger is down."""
+    try:
+        return await topic_of(key, broker)
+    except Refused as refused:
+        return refused.with_traceback(None)
+    except Unavailable as error:
+        return Refused(down, str(error))
+
+
+def partition_in(topic: Topic | Refused, number: int, current_leader_epoch: int) -> Partition:
+    """Raises Refused; also for any leader epoch but ours, which never changes."""
+    if isinstance(topic, Refused):
+        raise topic.with_traceback(None)
+    partition = partition_of(topic, number)
+    if partition is None:
+        raise Refused(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic.name} has no partition {number}"
+        )
+    if current_leader_epoch > LEADER_EPOCH:
+        raise Refused(ErrorCode.UNKNOWN_LEADER_EPOCH, "the leader epoch is always 0")
+    return partition

@@ -1,0 +1,74 @@
+"""The resources that have configs: topics, groups and nodes."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Rules
+from samsa.broker.nodes import Nodes
+from samsa.ports import Topic
+from samsa.wire.errors import ErrorCode
+
+from .configs import Refused, check_name, default_of
+from .topic_configs import TOPIC_CONFIGS
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Resource(Protocol):
+        """A row that names a resource."""
+
+        resource_type: int
+        resource_name: str
+
+
+class ResourceType(IntEnum):
+    """Numbered as in the config APIs. Loggers and client metrics have no configs here."""
+
+    TOPIC = 2
+    BROKER = 4
+    GROUP = 32
+
+
+class Source(IntEnum):
+    """Where a config's value comes from."""
+
+    TOPIC = 1
+    BROKER = 4
+    DEFAULT = 5
+
+
+def source_of(topic: Topic, name: str, rules: Rules) -> Source:
+    if name in topic.configs:
+        return Source.TOPIC
+    own = default_of(name, rules) != TOPIC_CONFIGS[name].default
+    return Source.BROKER if own else Source.DEFAULT
+
+
+def check_resource(resource: Resource, nodes: Nodes) -> ResourceType:
+    """The resource's type. Raises Refused. As in Kafka, a group need not exist."""
+    kind = resource.resource_type
+    if kind == ResourceType.TOPIC:
+        if not resource.resource_name:
+            raise Refused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
+        check_name(resource.resource_name)
+        return ResourceType.TOPIC
+    if kind == ResourceType.GROUP:
+        return ResourceType.GROUP
+    if kind != ResourceType.BROKER:
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
+    _check_node(resource.resource_name, nodes)
+    return ResourceType.BROKER
+
+
+def _check_node(name: str, nodes: Nodes) -> None:
+    """An empty name means every broker of the cluster. Any broker answers for any other."""
+    if name and not name.lstrip("-").isdigit():
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
+    if name and int(name) not in nodes.ids:
+        own = nodes.controller if nodes.own is None else nodes.own
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            f"Unexpected broker id, expected {own} or empty string, but received {name}",
+        )

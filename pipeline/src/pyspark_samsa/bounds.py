@@ -1,0 +1,92 @@
+"""Turns positions into offsets: the first, the last, and times, as the log has them."""
+
+import asyncio
+from collections.abc import Mapping
+
+from samsa.ports import Head, Partition
+
+from .access import Access
+from .errors import BadOption, SamsaError
+from .positions import (
+    EARLIEST,
+    LATEST,
+    AtOffsets,
+    AtTime,
+    AtTimes,
+    Everywhere,
+    Offsets,
+    Position,
+    TopicPartition,
+)
+from .subscribed import Partitions
+
+Heads = Mapping[TopicPartition, Head]
+
+
+async def look_at(access: Access, partitions: Partitions) -> Heads:
+    """Raises UnknownPartition if a topic goes at this moment."""
+    heads = await asyncio.gather(*(access.log.head(where) for where in partitions.values()))
+    return dict(zip(partitions, heads, strict=True))
+
+
+async def starting_offsets(
+    access: Access, partitions: Partitions, heads: Heads, position: Position, late_is_latest: bool
+) -> Offsets:
+    found = await _offsets(access, partitions, heads, position, "startingOffsets")
+    missing = [where for where, offset in found.items() if offset is None]
+    if missing and not late_is_latest:
+        raise SamsaError(
+            f"{missing[0]} has no record at or after its starting timestamp; "
+            "startingOffsetsByTimestampStrategy=latest starts at its end instead"
+        )
+    return {where: heads[where].next_offset if at is None else at for where, at in found.items()}
+
+
+async def ending_offsets(
+    access: Access, partitions: Partitions, heads: Heads, position: Position
+) -> Offsets:
+    found = await _offsets(access, partitions, heads, position, "endingOffsets")
+    return {where: heads[where].next_offset if at is None else at for where, at in found.items()}
+
+
+async def _offsets(
+    access: Access, partitions: Partitions, heads: Heads, position: Position, option: str
+) -> dict[TopicPartition, int | None]:
+    """None if a time is later than every record."""
+    match position:
+        case Everywhere(offset):
+            return {where: _special(offset, head) for where, head in heads.items()}
+        case AtOffsets(offsets):
+            _check_complete(option, offsets, heads)
+            return {where: _special(offsets[where], head) for where, head in heads.items()}
+        case AtTime(time):
+            return await _at_times(access, partitions, dict.fromkeys(heads, time))
+        case AtTimes(times):
+            _check_complete(f"{option}ByTimestamp", times, heads)
+            return await _at_times(access, partitions, {where: times[where] for where in heads})
+
+
+def _special(offset: int, head: Head) -> int:
+    return {EARLIEST: head.log_start, LATEST: head.next_offset}.get(offset, offset)
+
+
+def _check_complete(option: str, named: Mapping[TopicPartition, int], heads: Heads) -> None:
+    for where in heads:
+        if where not in named:
+            raise BadOption(f"{option} must name every partition; {where} is missing")
+    for where in named:
+        if where not in heads:
+            raise BadOption(f"{option} names {where}, which is not read")
+
+
+async def _at_times(
+    access: Access, partitions: Partitions, times: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int | None]:
+    async def at(partition: Partition, time: int) -> int | None:
+        if time == LATEST:
+            return None
+        found = await access.log.times.at(partition, max(time, 0))
+        return None if found is None else found.offset
+
+    offsets = await asyncio.gather(*(at(partitions[where], times[where]) for where in times))
+    return dict(zip(times, offsets, strict=True))

@@ -1,0 +1,79 @@
+"""Running a job: its session, its errors as sentences, and its summary."""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from pyspark_samsa.errors import SamsaError
+from pyspark_samsa.java import NoJava
+from pyspark_samsa.jobs.delta import delta_conf
+from pyspark_samsa.jobs.tables import DELTA
+from pyspark_samsa.session import local_session
+from pyspark_samsa.source import DefaultSource
+
+TROUBLE, INTERRUPTED = 2, 130
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""In the environment of what spark-submit starts: there is a Spark already."""
+_OURS = re.compile(r"pyspark_samsa\.(?:\w+\.)*\w+: (.+)")
+
+Work: TypeAlias = Callable[[SparkSession, argparse.Namespace], int]
+
+
+def run(parser: argparse.ArgumentParser, argv: Sequence[str] | None, work: Work) -> int:
+    """What the job's process ends with: its own answer, or TROUBLE and a sentence."""
+    given = parser.parse_args(argv)
+    try:
+        with session(parser.prog, given) as spark:
+            return work(spark, given)
+    except (SamsaError, NoJava) as error:
+        why = str(error)
+    except PySparkException as error:
+        why = sentence(str(error))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    print(f"{parser.prog}: {why}", file=sys.stderr)
+    return TROUBLE
+
+
+def sentence(error: str) -> str:
+    """The message that Spark wraps in stack traces of two languages."""
+    ours = _OURS.findall(error)
+    return str(ours[-1]) if ours else error.partition("\n")[0]
+
+
+@contextmanager
+def session(name: str, given: argparse.Namespace) -> Iterator[SparkSession]:
+    """An existing session, or that of spark-submit; else a new one that ends with the job."""
+    there = SparkSession.getActiveSession()
+    if there is not None:
+        yield there
+        return
+    if SUBMITTED in os.environ:
+        spark = SparkSession.builder.appName(name).getOrCreate()
+        # Spark finds it by itself where it is installed, but not in what --py-files brings.
+        spark.dataSource.register(DefaultSource)
+    else:
+        spark = local_session(name, given.cores, _conf(given))
+        spark.sparkContext.setLogLevel("ERROR")
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _conf(given: argparse.Namespace) -> dict[str, str]:
+    chosen = dict(given.conf)
+    return delta_conf(chosen) if getattr(given, "format", None) == DELTA else chosen
+
+
+def summary(**figures: str | int) -> None:
+    for name, value in figures.items():
+        text = f"{value:,}" if isinstance(value, int) else value
+        print(f"{name.replace('_', ' ')}\t{text}")

@@ -1,0 +1,121 @@
+"""What Spark calls: `write` in executors, `commit` and `abort` in the driver.
+
+Each executor writes the newest of its rows to a file. The driver selects the newest of all, and
+updates the table: so it needs memory for what one micro-batch changes.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
+
+from pyspark_samsa.errors import BadRows, SamsaError
+from samsa.runtime.system import fresh_words
+
+from .buckets import Buckets
+from .delta import DeltaRows
+from .files import DRAFTS, Files
+from .newest import GONE, all_alive, among, deleted, newest
+from .options import DELTA, LatestOptions
+
+STAGED, DELETED = "_staged", "_deleted"
+"""Folders within the table's, where by their first letter no reader looks."""
+Messages = Sequence[WriterCommitMessage | None]
+MANY = 200_000
+"""Rows that an executor holds before it looks which of them are the newest."""
+
+
+@dataclass(frozen=True)
+class Staged(WriterCommitMessage):
+    name: str | None
+    """Of a file, if there were rows."""
+
+
+class Table(Protocol):
+    def merge(self, changes: pa.Table) -> None: ...
+
+
+class LatestWriter(DataSourceStreamArrowWriter):
+    def __init__(self, options: LatestOptions) -> None:
+        self._options = options
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
+        changes = reduced(iterator, self._options)
+        if changes is None:
+            return Staged(None)
+        name = f"{STAGED}/{fresh_words()()}.parquet"
+        Files(self._options.path).write(name, changes)
+        return Staged(name)
+
+    def commit(self, messages: Messages, batchId: int) -> None:  # noqa: ARG002
+        files = Files(self._options.path)
+        names = [each.name for each in messages if isinstance(each, Staged) and each.name]
+        staged = [found(files, name) for name in names]
+        if staged:
+            upsert(files, self._options, newest(staged, self._options.order))
+        clear(files)
+
+    def abort(self, messages: Messages, batchId: int) -> None:  # noqa: ARG002
+        clear(Files(self._options.path))
+
+
+def found(files: Files, name: str) -> pa.Table:
+    rows = files.read(name)
+    if rows is None:
+        raise SamsaError(f"{name} is gone: does another query write to the same table?")
+    return rows
+
+
+def clear(files: Files) -> None:
+    """What was staged. A copy of a task that is slow may leave something yet: the next batch, whose
+    tasks begin when this one is done, clears it away."""
+    for folder in (STAGED, DRAFTS):
+        with suppress(OSError):
+            files.remove(folder)
+
+
+def reduced(batches: Iterator[pa.RecordBatch], options: LatestOptions) -> pa.Table | None:
+    """The newest of each key, in whatever time they come."""
+    held: list[pa.Table] = []
+    for batch in batches:
+        held.append(as_changes(batch, options))
+        if sum(map(len, held)) > MANY:
+            held = [newest(held, options.order)]
+    return newest(held, options.order) if any(map(len, held)) else None
+
+
+def as_changes(batch: pa.RecordBatch, options: LatestOptions) -> pa.Table:
+    """With times in UTC, as both formats have them, and with the column of deletions."""
+    rows = pa.Table.from_batches([batch])
+    rows = rows.cast(pa.schema([_in_utc(field) for field in rows.schema]))
+    for name in options.order.columns:
+        if rows[name].null_count:
+            raise BadRows(f"a row whose {name} is null has no place among the latest")
+    if options.deleted is None:
+        return all_alive(rows)
+    gone = rows[options.deleted].fill_null(False)
+    return rows.drop_columns(options.deleted).append_column(GONE, gone)
+
+
+def _in_utc(field: pa.Field) -> pa.Field:
+    zoned = pa.types.is_timestamp(field.type) and field.type.tz is not None
+    return field.with_type(pa.timestamp("us", "UTC")) if zoned else field
+
+
+def upsert(files: Files, options: LatestOptions, changes: pa.Table) -> None:
+    """If it is interrupted, it is done again from the beginning, with the same result."""
+    order = options.order
+    memory = Buckets(files, DELETED, order, options.buckets)
+    memory.keep(deleted(changes, order))
+    known = [among(rows, changes, order) for rows in memory.near(changes)]
+    # The first of them says which columns there are, and in which order.
+    table_of(files, options).merge(newest([changes, *known], order))
+
+
+def table_of(files: Files, options: LatestOptions) -> Table:
+    if options.form == DELTA:
+        return DeltaRows(options.path, options.order)
+    return Buckets(files, "", options.order, options.buckets)

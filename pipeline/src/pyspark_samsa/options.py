@@ -1,0 +1,253 @@
+"""The options of the source: the names and forms of Spark's Kafka source, and where the log is."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .columns import ALWAYS, HEADERS, SPARK_TYPES
+from .errors import BadOption, did_you_mean
+from .positions import (
+    EARLIEST,
+    LATEST,
+    AtOffsets,
+    AtTimes,
+    Everywhere,
+    Position,
+    read_partitions,
+    read_position,
+    read_time,
+)
+
+ENVIRONMENT = {"ledger": "SAMSA_LEDGER", "objects": "SAMSA_OBJECTS"}
+SUBSCRIPTIONS = ("subscribe", "subscribePattern", "assign")
+STRATEGIES = ("error", "latest")
+KNOWN = (
+    *ENVIRONMENT,
+    *SUBSCRIPTIONS,
+    "startingOffsets",
+    "startingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "startingTimestamp",
+    "endingOffsets",
+    "endingOffsetsByTimestamp",
+    "endingTimestamp",
+    "maxOffsetsPerTrigger",
+    "maxBytesPerTrigger",
+    "minPartitions",
+    "maxBytesPerPartition",
+    "failOnDataLoss",
+    "includeHeaders",
+    "columns",
+)
+OF_A_CONSUMER = ("groupidprefix", "fetchoffset.", "kafkaconsumer.", "kafka.")
+"""How options begin that tell Spark's Kafka source how to consume: there is no consumer here, and
+a job that moves may keep them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    partitions: Mapping[str, tuple[int, ...]]
+
+
+Subscription: TypeAlias = Names | Pattern | Assigned
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    ledger: str
+    objects: str
+    subscription: Subscription
+    starting: Position
+    ending: Position
+    late_start_is_latest: bool
+    """Where no record is as late as the starting time: start at the end, rather than refuse."""
+    columns: tuple[str, ...]
+    max_offsets: int | None
+    max_bytes: int | None
+    min_partitions: int | None
+    split_bytes: int | None
+    fail_on_data_loss: bool
+
+
+class Given:
+    """What the user said, by the names that are known."""
+
+    def __init__(
+        self,
+        options: Mapping[str, str],
+        known_names: Sequence[str] = KNOWN,
+        passed_over: tuple[str, ...] = OF_A_CONSUMER,
+    ) -> None:
+        """Options that begin with one of `passed_over` are ignored: they are for others."""
+        names = {name.lower(): name for name in known_names}
+        self._values: dict[str, str] = {}
+        for name, value in options.items():
+            known = names.get(name.lower())
+            if known is not None:
+                self._values[known] = value
+            elif not name.lower().startswith(passed_over):
+                raise BadOption(
+                    f"there is no option {name!r}{did_you_mean(name, known_names)}"
+                    f" There are: {', '.join(known_names)}"
+                )
+
+    @property
+    def ledger(self) -> str:
+        return self._where("ledger", "sqlite:///path/to/ledger.db or dynamodb://table")
+
+    @property
+    def objects(self) -> str:
+        return self._where("objects", "file:///path/to/objects or s3://bucket/prefix")
+
+    def _where(self, name: str, example: str) -> str:
+        url = self.text(name) or os.environ.get(ENVIRONMENT[name])
+        if not url:
+            raise BadOption(
+                f"the option {name!r} is needed, or {ENVIRONMENT[name]} in the environment:"
+                f" {example}, as `samsa up` says when it starts"
+            )
+        return url
+
+    def text(self, name: str) -> str | None:
+        return self._values.get(name)
+
+    def number(self, name: str) -> int | None:
+        text = self.text(name)
+        if text is None:
+            return None
+        try:
+            number = int(text)
+        except ValueError:
+            raise BadOption(f"{name}: {text!r} is no whole number") from None
+        if number <= 0:
+            raise BadOption(f"{name}: {number} is not more than 0")
+        return number
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        text = (self.text(name) or choices[0]).strip().lower()
+        if text not in choices:
+            raise BadOption(f"{name}: {text!r} is not one of {', '.join(choices)}")
+        return text
+
+
+def read_options(options: Mapping[str, str], streaming: bool) -> Options:
+    given = Given(options)
+    ending = _ending(given)
+    if streaming and ending is not None:
+        raise BadOption("a stream has no end: endingOffsets and endingTimestamp are for batches")
+    max_offsets, max_bytes = (
+        given.number("maxOffsetsPerTrigger"),
+        given.number("maxBytesPerTrigger"),
+    )
+    if max_offsets and max_bytes:
+        raise BadOption("maxOffsetsPerTrigger and maxBytesPerTrigger exclude one another")
+    return Options(
+        ledger=given.ledger,
+        objects=given.objects,
+        subscription=_subscription(given),
+        starting=_starting(given) or Everywhere(LATEST if streaming else EARLIEST),
+        ending=ending or Everywhere(LATEST),
+        late_start_is_latest=given.choice("startingOffsetsByTimestampStrategy", STRATEGIES)
+        == "latest",
+        columns=read_columns(options),
+        max_offsets=max_offsets,
+        max_bytes=max_bytes,
+        min_partitions=given.number("minPartitions"),
+        split_bytes=given.number("maxBytesPerPartition"),
+        fail_on_data_loss=given.choice("failOnDataLoss", ("true", "false")) == "true",
+    )
+
+
+def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
+    """Spark does not say which columns a query needs; naming them here makes reading faster."""
+    given = Given(options)
+    with_headers = given.choice("includeHeaders", ("false", "true")) == "true"
+    text = given.text("columns")
+    if text is None:
+        return (*ALWAYS, HEADERS) if with_headers else ALWAYS
+    wanted = [name.strip() for name in text.split(",")]
+    for name in wanted:
+        if name not in SPARK_TYPES:
+            hint = did_you_mean(name, SPARK_TYPES)
+            raise BadOption(f"columns: there is no column {name!r}{hint}")
+    if with_headers and HEADERS not in wanted:
+        wanted.append(HEADERS)
+    return tuple(dict.fromkeys(wanted))
+
+
+def _subscription(given: Given) -> Subscription:
+    chosen = [name for name in SUBSCRIPTIONS if given.text(name) is not None]
+    if len(chosen) != 1:
+        raise BadOption(f"exactly one of {', '.join(SUBSCRIPTIONS)} says what is read")
+    return _SUBSCRIPTIONS[chosen[0]](given.text(chosen[0]) or "")
+
+
+def _names(text: str) -> Subscription:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise BadOption("subscribe: no topic is named; several are separated by commas")
+    return Names(names)
+
+
+def _pattern(text: str) -> Subscription:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise BadOption(f"subscribePattern: {text!r} is no pattern: {error}") from None
+    return Pattern(text)
+
+
+def _assigned(text: str) -> Subscription:
+    try:
+        found = {topic: tuple(map(int, numbers)) for topic, numbers in json.loads(text).items()}
+    except (ValueError, AttributeError, TypeError):
+        example = '{"orders": [0, 1]}'
+        raise BadOption(f"assign: {text!r} is not understood; it looks like {example}") from None
+    if not any(found.values()):
+        raise BadOption("assign: no partition is named")
+    return Assigned(found)
+
+
+_SUBSCRIPTIONS: dict[str, Callable[[str], Subscription]] = {
+    "subscribe": _names,
+    "subscribePattern": _pattern,
+    "assign": _assigned,
+}
+
+
+def _starting(given: Given) -> Position | None:
+    return _position(given, "starting")
+
+
+def _ending(given: Given) -> Position | None:
+    ending = _position(given, "ending")
+    if ending == Everywhere(EARLIEST):
+        raise BadOption("endingOffsets: earliest would be nothing at all")
+    if isinstance(ending, AtOffsets) and EARLIEST in ending.offsets.values():
+        raise BadOption("endingOffsets: −2, earliest, would be nothing at all")
+    return ending
+
+
+def _position(given: Given, side: str) -> Position | None:
+    """One time for all takes precedence over times for each, and these over offsets, as in
+    Spark."""
+    if (time := given.text(f"{side}Timestamp")) is not None:
+        return read_time(f"{side}Timestamp", time)
+    if (times := given.text(f"{side}OffsetsByTimestamp")) is not None:
+        return AtTimes(read_partitions(f"{side}OffsetsByTimestamp", times))
+    if (offsets := given.text(f"{side}Offsets")) is not None:
+        return read_position(f"{side}Offsets", offsets)
+    return None

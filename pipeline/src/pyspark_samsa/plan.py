@@ -1,0 +1,81 @@
+"""Planning: from offsets to the extents that hold them."""
+
+from bisect import bisect_left
+
+from samsa.log.read import OutOfRange
+from samsa.ports import Extent, Head, Partition, UnknownPartition
+
+from .access import Access
+from .losses import Losses
+from .positions import TopicPartition
+from .splits import Stretch
+
+PAGE = 1_000
+ANY_TIME = -1
+PLANNED_BYTES = 8 * 1024 * 1024
+"""How many bytes of appends that are kept in the ledger a plan holds. The plan is in the driver's
+memory and is sent to the executors, which ask the ledger for the rest."""
+
+
+class Planner:
+    def __init__(self, access: Access, losses: Losses, inline_bytes: int) -> None:
+        """`inline_bytes`: what the plan may hold of the bytes that are in the ledger."""
+        self._reader = access.log.reader
+        self._losses = losses
+        self._inline_left = inline_bytes
+
+    async def stretches(
+        self,
+        where: TopicPartition,
+        partition: Partition,
+        first: int,
+        end: int,
+        since: int = ANY_TIME,
+        most_bytes: int | None = None,
+        head: Head | None = None,
+    ) -> list[Stretch]:
+        """The extents of [first, end), without those that are empty, or older than wanted.
+
+        Not many more than make up `most_bytes`. `head` saves reading it, and may be old. Raises
+        DataLoss if the log no longer reaches back so far, and `failOnDataLoss` is set.
+        """
+        found: list[Stretch] = []
+        offset, size = first, 0
+        while offset < end and (most_bytes is None or size < most_bytes):
+            try:
+                head = head or await self._reader.head(partition)
+                extents = await self._reader.extents_from(partition, offset, end, PAGE, head)
+            except OutOfRange as error:
+                self._losses.report(f"{where}: offset {offset} is gone; {error}")
+                offset = error.log_start
+                continue
+            except UnknownPartition:
+                self._losses.report(f"{where}: the topic was deleted")
+                break
+            found += [
+                Stretch(
+                    where,
+                    partition.topic_id,
+                    self._planned(extent),
+                    max(first, _begin(extent, since)),
+                    end,
+                )
+                for extent in extents
+                if extent.records != 0 and extent.max_timestamp >= since
+            ]
+            size += sum(extent.size for extent in extents)
+            offset = extents[-1].end
+        return found
+
+    def _planned(self, extent: Extent) -> Extent:
+        """With the bytes that it has, as long as there is room for them."""
+        if not extent.data:
+            return extent
+        self._inline_left -= len(extent.data)
+        return extent if self._inline_left >= 0 else extent._replace(data=b"")
+
+
+def _begin(extent: Extent, since: int) -> int:
+    """The first offset in it that may be recent enough: its marks know the times before them."""
+    older = bisect_left(extent.times, since)
+    return extent.base + (extent.marks[older - 1][0] if older else 0)

@@ -1,0 +1,86 @@
+"""The broker of a function: the same handlers and log, on ports that know the current request."""
+
+from collections.abc import Callable
+from typing import Any
+
+from samsa.aws.dynamodb import DynamoLedger
+from samsa.aws.dynamodb_groups import DynamoGroups
+from samsa.aws.journal import HeadJournal
+from samsa.aws.presign import Presigner
+from samsa.aws.s3 import S3Objects
+from samsa.aws.tidying import Settling
+from samsa.broker.broker import Broker, Rules
+from samsa.log.stores import Limits, Stores
+from samsa.ports import Clock
+from samsa_websocket.pushes.open_connections import OpenConnections
+
+from .object_ranges import RangedObjects
+from .request_scope import CurrentRequest, Nonces, RequestClock, RequestScope
+from .settings import GatewaySettings, StorePlace
+from .wakeups import ConnectionWatches, PushedWakeups
+
+WATCH_MARGIN_MS = 60_000
+"""How much longer a watch lasts than the kept answer that depends on it."""
+OBJECTS_PER_READ = 128
+
+
+class Assembly:
+    def __init__(self, settings: GatewaySettings, clock: Clock, fresh: Callable[[], str]) -> None:
+        self.current = CurrentRequest()
+        self.clock = clock
+        self.fresh = fresh
+        self.ledger = _ledger(settings.ledger)
+        self.connections = OpenConnections(self.ledger.table)
+        self.objects = RangedObjects(_objects(settings.objects))
+        self.presigner = _presigner(settings.objects)
+        self.wakeups = PushedWakeups(self.current, self.ledger)
+        self.journal = HeadJournal(
+            self.ledger, self.objects, fresh, clock, settling=Settling.BESIDE
+        )
+        stores = Stores(
+            self.ledger,
+            self.objects,
+            self.journal,
+            RequestClock(self.current, clock),
+            self.wakeups,
+            Nonces(self.current, fresh),
+            Limits(objects_per_read=OBJECTS_PER_READ),
+        )
+        rules = Rules(
+            settings.default_partitions,
+            settings.auto_create_topics,
+            settings.log_retention_hours,
+            groups=_groups(settings.initial_rebalance_delay_ms),
+        )
+        self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
+        self.wakeups.pushes.topic_of = self.broker.catalog.last_seen
+        watch_ms = settings.good_ms + WATCH_MARGIN_MS
+        self.broker.log.watches = ConnectionWatches(stores, self.current, watch_ms)
+
+    def enter(self, scope: RequestScope, lingers: bool = False) -> RequestScope:
+        """`lingers`: the shim let its produces wait for others. They may wait a little longer, for
+        the calls that keep heads small."""
+        self.current.scope = scope
+        self.journal.settling = Settling.AT_ONCE if lingers else Settling.BESIDE
+        self.wakeups.address = scope.connection_id
+        return scope
+
+
+def _groups(initial_rebalance_delay_ms: int | None) -> Any:
+    if initial_rebalance_delay_ms is None:
+        return None  # so that `samsa.groups` is imported only when a request needs it
+    from samsa.groups import GroupSettings as GroupSettings
+
+    return GroupSettings(initial_rebalance_delay_ms=initial_rebalance_delay_ms)
+
+
+def _ledger(place: StorePlace) -> DynamoLedger:
+    return DynamoLedger(place.name, place.endpoint, place.region)
+
+
+def _objects(place: StorePlace) -> S3Objects:
+    return S3Objects(place.name, place.prefix, place.endpoint, place.region)
+
+
+def _presigner(place: StorePlace) -> Presigner:
+    return Presigner(place.name, place.prefix, place.endpoint, place.region)

@@ -1,0 +1,63 @@
+"""Remembers where a connection's client is, as the shim said when it connected, and who it is.
+
+Few requests need it, and it never changes for a connection. So each process that serves the
+connection looks it up once.
+"""
+
+from samsa.bounded import Bounded
+from samsa.ports import Partition, Unavailable
+from samsa.wire.apis import ApiKey
+from samsa_websocket.pushes.open_connections import OpenConnection, OpenConnections
+
+ASKED_BY = frozenset(
+    {
+        ApiKey.METADATA,
+        ApiKey.FIND_COORDINATOR,
+        ApiKey.JOIN_GROUP,
+        ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    }
+)
+NOWHERE = OpenConnection("", 0, "")
+REMEMBERED = 1_000
+"""Connections."""
+WATCHES_REMEMBERED = 500
+"""Partitions of one connection; with more, each parking writes its item again. All connections
+together then take less than 100 MB."""
+
+
+class ConnectionCache:
+    def __init__(self, connections: OpenConnections) -> None:
+        self._connections = connections
+        self._kept = Bounded[str, OpenConnection](REMEMBERED)
+        self._watched = Bounded[str, frozenset[Partition]](REMEMBERED)
+
+    async def of(self, connection_id: str, api_key: int) -> OpenConnection:
+        """What a request of this API needs. Raises Unavailable, also for an unknown connection."""
+        return await self.look_up(connection_id) if api_key in ASKED_BY else NOWHERE
+
+    async def look_up(self, connection_id: str) -> OpenConnection:
+        """Raises Unavailable, also for a connection that is not known."""
+        found = self._kept.get(connection_id)
+        if found is None:
+            found = await self._connections.look_up(connection_id)
+            if found is None:
+                raise Unavailable(f"nobody has seen {connection_id} connect")
+            self.keep(connection_id, found)
+        return found
+
+    def keep(self, connection_id: str, connection: OpenConnection) -> None:
+        self._kept.keep(connection_id, connection)
+
+    async def watches(self, connection_id: str, partitions: set[Partition]) -> None:
+        """Store what it watches, to be removed on disconnect. Written only if some are new: a
+        consumer watches the same partitions again and again."""
+        known = self._watched.get(connection_id, frozenset())
+        if not partitions <= known:
+            await self._connections.watches(connection_id, partitions - known)
+            if len(known) + len(partitions) <= WATCHES_REMEMBERED:
+                self._watched.keep(connection_id, known | partitions)
+
+    def forget(self, connection_id: str) -> None:
+        self._kept.pop(connection_id, None)
+        self._watched.pop(connection_id, None)

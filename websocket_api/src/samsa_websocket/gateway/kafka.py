@@ -1,0 +1,117 @@
+"""One Kafka request: answered, or parked.
+
+The handlers are those of a server. Where a handler would wait, the port raises CannotWait. A fetch
+then returns what there is, a join or a sync returns nothing, and the request is parked.
+"""
+
+import asyncio
+from typing import Any
+
+from samsa import dispatch
+from samsa.broker.broker import Held, Later
+from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS
+from samsa.ports import CannotWait, Unavailable
+from samsa.wire.apis import ApiKey
+from samsa.wire.frame import Request, read_request
+from samsa_websocket.envelope import EnvelopeError, Frame, Parked, apart, encode, fits
+from samsa_websocket.pushes.pushing import watch_name
+
+from .assembly import Assembly
+from .connection_cache import ConnectionCache
+from .replies import Replies, frame_of
+from .request_scope import Parking, RequestScope
+from .uploads import response_key
+
+NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
+
+
+class Kafka:
+    def __init__(self, parts: Assembly, good_ms: int) -> None:
+        self._parts = parts
+        self._good_ms = good_ms
+        self._replies = Replies(parts.objects, parts.presigner)
+        self.connections = ConnectionCache(parts.connections)
+
+    async def serve(self, scope: RequestScope, frame: Frame) -> str:
+        """The text that answers it. Raises DecodeError; Unavailable."""
+        # A copy that may be written to: an append patches offsets where the batches are.
+        request = read_request(memoryview(bytearray(frame)))
+        scope.pinned = request.api_key == ApiKey.JOIN_GROUP
+        if request.api_key == ApiKey.FETCH:
+            scope.stands_still_ms = self._parts.clock.now_ms()
+            self._parts.objects.promising = request.api_version > LAST_WITH_MESSAGE_SETS
+        try:
+            given = await self._answer(scope, request)
+        except CannotWait:
+            assert scope.parking is not None
+            return self._parked(scope, scope.parking)
+        finally:
+            self._parts.objects.promising = False
+        if scope.parking is not None:
+            return await self._parked_fetch(scope, scope.parking, request, given)
+        return await self._replies.text(scope.seq, self._spill_key(scope), request, given)
+
+    async def serve_several(self, scope: RequestScope, frames: Frame) -> str:
+        """The same for produces that came together: all are queued before the first is waited for,
+        and so share a commit. Raises DecodeError, EnvelopeError; Unavailable."""
+        requests = [read_request(frame) for frame in apart(memoryview(bytearray(frames)))]
+        if any(request.api_key != ApiKey.PRODUCE for request in requests):
+            raise EnvelopeError("only produces come together")
+        under_way: list[Any] = []
+        try:
+            for request in requests:
+                under_way.append(await self._begin(scope, request))  # noqa: PERF401
+        finally:
+            # If one request cannot be read, those before it are still finished.
+            rows = await asyncio.gather(*map(_ended, under_way))
+        answers = zip(requests, rows, strict=True)
+        return await self._replies.several(scope.seq, self._spill_key(scope), answers)
+
+    def _spill_key(self, scope: RequestScope) -> str:
+        return response_key(scope.connection_id, scope.seq, self._parts.fresh())
+
+    async def _answer(self, scope: RequestScope, request: Request) -> Any:
+        return await _ended(await self._begin(scope, request))
+
+    async def _begin(self, scope: RequestScope, request: Request) -> Any:
+        """An answer, or a Later whose answer is under way."""
+        broker = self._parts.broker
+        if request.api_key in NEED_CLUSTER_ID:
+            await broker.find_cluster_id()
+        where = await self.connections.of(scope.connection_id, request.api_key)
+        address = (where.host, where.port)
+        return await dispatch.answer(request, address, broker, f"/{where.client}")
+
+    def _parked(
+        self, scope: RequestScope, parking: Parking, frame: bytes = b"", good_ms: int = 0
+    ) -> str:
+        names = tuple(sorted({watch_name(each) for each in parking.awaited}))
+        return encode(Parked(scope.seq, parking.wait_ms, names, frame, good_ms))
+
+    async def _parked_fetch(
+        self, scope: RequestScope, parking: Parking, request: Request, row: Any
+    ) -> str:
+        watched = await self._have_remembered(scope)
+        if any(piece for t in row.responses for p in t.partitions for piece in p.records):
+            return self._parked(scope, parking)  # less than min_bytes: the shim asks again
+        frame = b"".join(frame_of(request, row))
+        all_watched = watched and scope.watched >= set(parking.awaited)
+        text = self._parked(scope, parking, frame, self._good_ms if all_watched else 0)
+        return text if fits(text) else self._parked(scope, parking)
+
+    async def _have_remembered(self, scope: RequestScope) -> bool:
+        try:
+            await self.connections.watches(scope.connection_id, scope.watched)
+        except Unavailable:
+            return False
+        return True
+
+
+async def _ended(given: Any) -> Any:
+    """The row of an answer, once it is ready or its time is up."""
+    if isinstance(given, Later):
+        given = await given.ended()
+    if isinstance(given, Held):
+        given.release()
+        given = given.row
+    return given

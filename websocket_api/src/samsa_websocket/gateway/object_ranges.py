@@ -1,0 +1,58 @@
+"""Pieces of a response that stay in S3: the response names them, and the shim gets them itself."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from samsa.ports import Buffer, Objects
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """A range of an object, in the place of its bytes; `len` is the number of these bytes."""
+
+    key: str
+    start: int
+    length: int
+    shift: int = 0
+    """What the shim or `Replies` adds to the offsets of the batches in it after the GET."""
+
+    def shifted(self, shift: int) -> "Promise":
+        return replace(self, shift=shift)
+
+    def __len__(self) -> int:
+        return self.length
+
+
+class RangedObjects:
+    """The objects; while `promising`, `piece` returns a Promise and reads nothing."""
+
+    remote = True
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self.calls = objects.calls
+        self.promising = False
+
+    async def piece(self, key: str, start: int, length: int) -> Any:
+        if self.promising:
+            return Promise(key, start, length)
+        return await self._objects.piece(key, start, length)
+
+    async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
+        return await self._objects.put_if_absent(key, parts)
+
+    async def put_stream(self, key: str, parts: AsyncIterator[Buffer]) -> None:
+        await self._objects.put_stream(key, parts)
+
+    async def get(self, key: str, start: int = 0, length: int | None = None) -> Buffer:
+        return await self._objects.get(key, start, length)
+
+    async def delete(self, keys: Sequence[str]) -> None:
+        await self._objects.delete(keys)
+
+    def list(self, prefix: str, below: str | None = None) -> AsyncIterator[str]:
+        return self._objects.list(prefix, below)
+
+    async def close(self) -> None:
+        await self._objects.close()

@@ -1,0 +1,259 @@
+"""Functions as Lambda runs them: environments that start when needed and are kept warm.
+
+One environment answers one event at a time. Between two events it is frozen (SIGSTOP), so that work
+that a function leaves running stops, as in Lambda. An environment that takes too long, or dies, is
+replaced when the next event comes.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .limits import Limits
+
+CHANNEL_BYTES = 1024 * 1024
+
+
+class FunctionFailed(Exception):
+    """It raised, died, or ran out of time: there is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    name: str
+    folder: Path
+    handler: str = "app.handler"
+    memory_mb: int = 512
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class Environment:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        self._process = process
+        self._reader = reader
+        self._writer = writer
+        self._killed = False
+
+    @classmethod
+    async def start(cls, function: Function, limits: Limits) -> "Environment":
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "samsa_websocket.local_gateway.worker",
+                str(theirs.fileno()), str(function.folder), function.handler,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=sys.stderr,  # what functions print are logs
+                pass_fds=[theirs.fileno()],
+                env=_variables(function),
+            )  # fmt: skip
+        environment = cls(process, *await asyncio.open_connection(sock=ours, limit=CHANNEL_BYTES))
+        try:
+            await environment._answer(limits.init_s)
+        except BaseException:
+            environment.kill()
+            await environment.ended()
+            raise
+        environment._signal(signal.SIGSTOP)
+        return environment
+
+    async def invoke(self, event: Any, context: dict[str, Any], timeout_s: float) -> Any:
+        text = json.dumps({"event": event, "context": context}).encode()
+        self._signal(signal.SIGCONT)
+        self._writer.write(len(text).to_bytes(4, "big") + text)
+        answer = await self._answer(timeout_s)
+        self._signal(signal.SIGSTOP)
+        return answer.get("result")
+
+    async def _answer(self, timeout_s: float) -> dict[str, Any]:
+        """After any failure but FunctionRaised, the caller must end this environment."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                head = await self._reader.readexactly(4)
+                text = await self._reader.readexactly(int.from_bytes(head, "big"))
+        except TimeoutError:
+            raise FunctionFailed(f"timed out after {timeout_s:g} s") from None
+        except (EOFError, OSError):
+            raise FunctionFailed("exited without an answer") from None
+        answer: dict[str, Any] = json.loads(text)
+        if "error" in answer:
+            self._signal(signal.SIGSTOP)
+            raise FunctionRaised(answer["error"])
+        return answer
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+    def kill(self) -> None:
+        self._killed = True
+        self._signal(signal.SIGKILL)
+
+    async def ended(self) -> None:
+        self._writer.close()
+        await self._process.wait()
+
+    @property
+    def alive(self) -> bool:
+        return not self._killed and self._process.returncode is None
+
+
+class FunctionRaised(FunctionFailed):
+    """The handler raised; its environment can be used again."""
+
+
+class Pool:
+    """The environments of one function.
+
+    An event that finds none idle has one started, and takes the first that is free: the new one, or
+    one that has finished another event. No more start at once than there are processors: otherwise
+    many clients would wait for all of them to start.
+    """
+
+    def __init__(self, function: Function, limits: Limits) -> None:
+        self.function = function
+        self.limits = limits
+        self.busy: set[Environment] = set()
+        self.idle: list[Environment] = []
+        self.started = 0
+        self._starts: set[asyncio.Task[None]] = set()
+        self._turns = asyncio.Semaphore(os.cpu_count() or 1)
+        self._waiting: deque[asyncio.Future[Environment]] = deque()
+
+    async def invoke(self, event: Any, began: Callable[[Environment], None]) -> Any:
+        """`began` is called with the environment when the event begins to run."""
+        environment = await self._take()
+        began(environment)
+        try:
+            answer = await environment.invoke(event, self._context(), self.limits.function_s)
+        except FunctionRaised:
+            self._offer(environment)
+            raise
+        except BaseException:
+            environment.kill()
+            self._forget(environment)
+            await environment.ended()
+            raise
+        self._offer(environment)
+        return answer
+
+    async def _take(self) -> Environment:
+        # The one that was used last, as in Lambda: the others grow cold.
+        while self.idle:
+            environment = self.idle.pop()
+            if environment.alive:
+                self.busy.add(environment)
+                return environment
+            await environment.ended()
+        waiter: asyncio.Future[Environment] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        self._grow()
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self._offer(waiter.result())
+            raise
+
+    def _grow(self) -> None:
+        there = len(self.busy) + len(self.idle) + len(self._starts)
+        if len(self._starts) < len(self._waiting) and there < self.limits.environments:
+            task = asyncio.get_running_loop().create_task(self._start())
+            self._starts.add(task)
+            task.add_done_callback(self._start_ended)
+
+    def _start_ended(self, task: "asyncio.Task[None]") -> None:
+        self._starts.discard(task)
+        self._grow()
+
+    async def _start(self) -> None:
+        async with self._turns:
+            if not self._waiting:
+                return  # the waiting events have found others
+            self.started += 1
+            try:
+                environment = await Environment.start(self.function, self.limits)
+            except FunctionFailed as error:
+                waiter = self._next()
+                if waiter is not None:
+                    waiter.set_exception(error)
+                    waiter.exception()  # its caller may have been cancelled at the same time
+                return
+        self._offer(environment)
+
+    def _offer(self, environment: Environment) -> None:
+        self.busy.discard(environment)
+        if not environment.alive:
+            self._forget(environment)
+            return
+        waiter = self._next()
+        if waiter is None:
+            self.idle.append(environment)
+        else:
+            self.busy.add(environment)
+            waiter.set_result(environment)
+
+    def _next(self) -> "asyncio.Future[Environment] | None":
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                return waiter
+        return None
+
+    def _forget(self, environment: Environment) -> None:
+        """It is dead, and leaves room for another."""
+        self.busy.discard(environment)
+        self._grow()
+
+    def _context(self) -> dict[str, Any]:
+        name = self.function.name
+        return {
+            "aws_request_id": str(uuid.uuid4()),
+            "deadline_ms": time.time_ns() // 1_000_000 + int(self.limits.function_s * 1000),
+            "function_name": name,
+            "invoked_function_arn": f"arn:aws:lambda:us-east-1:123456789012:function:{name}",
+            "memory_limit_in_mb": str(self.function.memory_mb),
+        }
+
+    def kill_all(self) -> None:
+        for environment in (*self.busy, *self.idle):
+            environment.kill()
+
+    async def close(self) -> None:
+        while (waiter := self._next()) is not None:
+            waiter.cancel()
+        for start in list(self._starts):
+            start.cancel()
+        await asyncio.gather(*self._starts, return_exceptions=True)
+        everyone = [*self.busy, *self.idle]
+        self.kill_all()
+        for environment in everyone:
+            await environment.ended()
+
+
+def _variables(function: Function) -> dict[str, str]:
+    return {
+        **os.environ,
+        "AWS_LAMBDA_FUNCTION_NAME": function.name,
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
+        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+        "LAMBDA_TASK_ROOT": str(function.folder),
+        "_HANDLER": function.handler,
+        "PYTHONUNBUFFERED": "1",
+        **function.environment,
+    }

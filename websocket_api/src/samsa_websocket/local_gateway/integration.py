@@ -1,0 +1,82 @@
+"""Lambda proxy integration: an event in, the function's answer out, within the integration's time.
+
+A function that takes longer goes on, as in AWS: its effects still happen, its answer is lost.
+"""
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from samsa.runtime.logs import event as log_event
+
+from .chaos import Chaos
+from .environments import Environment, FunctionFailed, Pool
+from .events import Event
+from .limits import Limits
+from .stats import Stats
+
+log = logging.getLogger("samsa.local_api")
+
+
+class Failed(Exception):
+    """With API Gateway's message and status."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+class Integration:
+    def __init__(self, pool: Pool, limits: Limits, chaos: Chaos, stats: Stats) -> None:
+        self.pool = pool
+        self._limits = limits
+        self._chaos = chaos
+        self._stats = stats
+
+    async def ask(self, asked: Event) -> dict[str, Any]:
+        invocation = asyncio.ensure_future(self._invoke(asked))
+        done, _ = await asyncio.wait({invocation}, timeout=self._limits.integration_s)
+        if not done:
+            invocation.add_done_callback(_ignore)
+            raise self._failure(504, "Endpoint request timed out")
+        try:
+            answer = invocation.result()
+        except FunctionFailed as error:
+            raise self._failure(502, "Internal server error", error) from error
+        if not isinstance(answer, dict) or not isinstance(answer.get("statusCode"), int):
+            raise self._failure(502, "Internal server error", "an answer without a statusCode")
+        return answer
+
+    def _failure(self, status: int, said: str, why: object = "") -> Failed:
+        self._stats.failed += 1
+        name = self.pool.function.name
+        log_event(log, logging.WARNING, "function failed", function=name, why=why or said)
+        return Failed(status, said)
+
+    async def _invoke(self, asked: Event) -> Any:
+        await asyncio.sleep(self._chaos.delay())
+        self._stats.invocations += 1
+        self._stats.running += 1
+        began = time.monotonic()
+        try:
+            return await self.pool.invoke(asked, self._doom)
+        finally:
+            self._stats.running -= 1
+            self._stats.ran(time.monotonic() - began)
+
+    def _doom(self, environment: Environment) -> None:
+        """Kill this invocation later, if the dice say so."""
+        death = self._chaos.death()
+        if death is not None:
+            asyncio.get_running_loop().call_later(death, self._kill_if_busy, environment)
+
+    def _kill_if_busy(self, environment: Environment) -> None:
+        if environment in self.pool.busy:
+            environment.kill()
+
+
+def _ignore(invocation: "asyncio.Future[Any]") -> None:
+    """No caller waits for it any more: take its exception, so that asyncio does not log it."""
+    if not invocation.cancelled():
+        invocation.exception()
