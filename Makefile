@@ -13,8 +13,11 @@ OURS := $(PIP) --no-deps --no-build-isolation
 RUNS := --editable layers/samsa --editable websocket_api --editable broker
 PROJECTS := $(wildcard layers/samsa/pyproject.toml */pyproject.toml)
 
+# Bytecode is kept, also where the environment says otherwise: tests start some thousand processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run prepare test soak fuzz histories check format docs bench lock dist bundle deploy clean
+.PHONY: help setup run prepare quick test soak fuzz histories check format docs bench lock dist bundle deploy clean
 
 help: ## List what there is to make
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,13 +48,19 @@ prepare: $(DEV_STAMP) ## Fetch and build what tests need beyond PyPI: servers, d
 test: prepare ## Run every test
 	$(BIN)/python -m pytest $(ARGS)
 
+# Some of the seeds of the simulation: each test there plays fifty.
+SCHEDULES := tests/simulation/test_schedules.py::test_every_schedule_holds_every_invariant
+quick: $(DEV_STAMP) ## The tests of a minute: unit, property, a slice of the simulation
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not thorough and not waits" tests/unit tests/property \
+		"$(SCHEDULES)[0-49]" "$(SCHEDULES)[50-99]" $(ARGS)
+
 soak: $(DEV_STAMP) ## Ten minutes of mixed load, retention, merging, compaction
 	SAMSA_SOAK_SECONDS=$${SAMSA_SOAK_SECONDS:-600} $(BIN)/python -m pytest -s tests/soak $(ARGS)
 
 fuzz: $(DEV_STAMP) ## Mutated frames of every API (SECONDS=600 SEED=7; ARGS="--keep-going")
 	$(BIN)/python tests/fuzz/play.py --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-histories: $(DEV_STAMP) ## Two processes under SIGKILL and SIGSTOP, judged (SECONDS=600 SEED=7)
+histories: $(DEV_STAMP) ## Two processes under SIGKILL and SIGSTOP, judged (SECONDS=600 SEED=7; ARGS="--only transactions")
 	$(BIN)/python tests/histories/play.py --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 check: $(DEV_STAMP) ## Format, lint, stubs, types, import contracts

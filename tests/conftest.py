@@ -18,6 +18,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "long: takes minutes, so that it runs first: nobody waits for it at the end"
     )
+    config.addinivalue_line(
+        "markers", "thorough: tries many more cases of the same; `make quick` leaves it out"
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -20,18 +20,24 @@ def main() -> int:
     )
     parser.add_argument("--most", type=int, default=MOST, help="states of a scenario (%(default)s)")
     given = parser.parse_args()
-    default = [RULES[given.rule]] if given.rule else list(SCENARIOS)
     broken = frozenset([given.rule] if given.rule else ())
     faults = 0
-    for name in given.scenario or default:
+    for name, version in _chosen(given.rule, given.scenario):
         scenario = SCENARIOS[name]
-        for version in scenario.versions:
-            found = explore(scenario.processes, Setting(version, broken), given.most)
-            faults += found.fault is not None
-            _tell(name, scenario.title, version if len(scenario.versions) > 1 else None, found)
-            if found.fault and broken:
-                return 1
+        found = explore(scenario.processes, Setting(version, broken), given.most)
+        faults += found.fault is not None
+        _tell(name, scenario.title, version if len(scenario.versions) > 1 else None, found)
+        if found.fault and broken:
+            return 1
     return 1 if faults else 0
+
+
+def _chosen(rule: str | None, scenarios: list[str] | None) -> list[tuple[str, int]]:
+    """Scenarios, with the version of transactions."""
+    if rule and not scenarios:
+        return [(RULES[rule].scenario, RULES[rule].version)]
+    names = scenarios or SCENARIOS
+    return [(name, version) for name in names for version in SCENARIOS[name].versions]
 
 
 def _tell(name: str, title: str, version: int | None, found: Found) -> None:

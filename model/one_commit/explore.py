@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from one_commit.invariants import Broken, check, check_at_rest
 from one_commit.processes import Process, Setting
+from one_commit.readers import Reader
 from one_commit.store import Store, Update
-from one_commit.upkeep import Reader
 
 
 class State(NamedTuple):
@@ -84,8 +84,9 @@ def _look_around(
 
 def _checked(state: State, before: Store) -> State:
     """Most steps change no store, and a store that is the same was checked."""
-    if any(isinstance(one, Reader) and one.step == "missed" for one in state.processes):
-        raise Broken("a reader missed an offset")
+    for one in state.processes:
+        if isinstance(one, Reader) and one.fault:
+            raise Broken(one.fault)
     return state if state.store is before else state._replace(store=check(state.store))
 
 

@@ -19,6 +19,8 @@ class Finisher(NamedTuple):
     step: str = "idle"
     serial: int = 0
     outcome: str = ""
+    epoch: int = 0
+    """Of the transaction once that was decided."""
     head: Head | None = None
 
     def steps(self, store: Store, late: tuple[Update, ...], setting: Setting) -> Iterator[Step]:
@@ -33,8 +35,7 @@ class Finisher(NamedTuple):
         if transaction.state == "ongoing":
             yield from self._decide(store, setting)
         if transaction.is_decided:
-            known = {"serial": transaction.serial, "outcome": transaction.state}
-            yield self._go(f"help with {transaction.serial}", store, "read", **known)
+            yield self._begin(f"help with {transaction.serial}", store)
 
     def _decide(self, store: Store, setting: Setting) -> Iterator[Step]:
         old = store.transaction
@@ -44,14 +45,14 @@ class Finisher(NamedTuple):
             decided = tuple(sorted((*store.decided, (old.serial, outcome))))
             new = old._replace(epoch=old.epoch + bumps, state=outcome)
             after = store._replace(transaction=new, decided=decided)
-            known = {"serial": old.serial, "outcome": outcome}
-            yield self._go(f"decide: {outcome} {old.serial}", after, "read", **known)
+            yield self._begin(f"decide: {outcome} {old.serial}", after)
+
+    def _begin(self, name: str, store: Store) -> Step:
+        epoch, outcome, serial = store.transaction
+        return self._go(name, store, "read", serial=serial, outcome=outcome, epoch=epoch)
 
     def _read(self, store: Store, *_: object) -> Iterator[Step]:
-        if store.transaction.serial != self.serial:
-            yield Step("another has finished it", store, Finisher(self.name))
-            return
-        head = Head(store.producer, store.evictions)
+        head = Head(store.producer, store.evictions, open=store.open)
         found = store.producer is not None
         yield self._go("read the head", store, "mark" if found else "read_item", head=head)
 
@@ -65,7 +66,7 @@ class Finisher(NamedTuple):
         if self.head.state.ended >= self.serial:
             yield self._go("the marker is there", store, "complete")
             return
-        update, what = self._update(store), f"mark: {self.outcome} {self.serial}"
+        update, what = self._update(), f"mark: {self.outcome} {self.serial}"
         after = update.apply(store, setting.broken)
         if after is not None:
             yield self._go(what, after, "complete")
@@ -76,10 +77,10 @@ class Finisher(NamedTuple):
         elif "claim" not in setting.broken or store.base_of(update.id) is None:
             yield self._go(f"{what}: refused", store, "read", head=None)
 
-    def _update(self, store: Store) -> Update:
+    def _update(self) -> Update:
         assert self.head is not None
         old = self.head.state
-        epoch = max(old.epoch, store.transaction.epoch)
+        epoch = max(old.epoch, self.epoch)
         sequence = -1 if epoch > old.epoch else old.sequence
         return Update(
             f"marker{self.serial}.{self.name}",
@@ -88,6 +89,7 @@ class Finisher(NamedTuple):
             ProducerState(epoch, sequence, old.base, self.serial),
             self.head.evictions,
             sweeps=None,
+            closes=self.head.open,
         )
 
     def _complete(self, store: Store, *_: object) -> Iterator[Step]:

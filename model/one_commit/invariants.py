@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from one_commit.consumer import misread
 from one_commit.store import Store, Value
-
-VERDICTS = {"commit": "delivered", "abort": "filtered", None: "hidden"}
 
 
 class Broken(Exception):
@@ -69,26 +68,6 @@ def _seen(store: Store, values: dict[int, Value]) -> Store:
 
 def _committed_and_nothing_else(store: Store, values: dict[int, Value]) -> None:
     """For a consumer that reads committed data from any offset on."""
-    decided = dict(store.decided)
-    for start in range(store.stable_end):
-        for base, verdict in _consume(store, start, values).items():
-            right = VERDICTS[decided.get(values[base][1])]
-            if verdict != right:
-                what = f"{values[base]} at {base} is {verdict}, and should be {right}"
-                raise Broken(f"read from {start}: {what}")
-
-
-def _consume(store: Store, start: int, values: dict[int, Value]) -> dict[int, str]:
-    """What a client does with the list of aborted transactions that comes with a fetch."""
-    end = store.stable_end
-    aborts = sorted(first for marker, first in store.aborted if marker >= start and first < end)
-    aborting, told = False, {}
-    for base in range(start, end):
-        value = values[base]
-        if value[0] == "transaction":
-            if aborts and aborts[0] <= base:
-                aborting, aborts = True, [first for first in aborts if first > base]
-            told[base] = "filtered" if aborting else "delivered"
-        elif value[:2] == ("marker", "abort"):
-            aborting, aborts = False, [first for first in aborts if first > base]
-    return told
+    aborted = store.aborted_before + store.aborted
+    if fault := misread(store.stable_end, values, aborted, dict(store.decided)):
+        raise Broken(fault)

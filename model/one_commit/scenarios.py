@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from one_commit.finisher import Finisher
 from one_commit.processes import Process
-from one_commit.upkeep import Evictor, Reader, Settler, Sweeper
+from one_commit.readers import Reader
+from one_commit.upkeep import Evictor, Settler, Sweeper
 from one_commit.writer import Writer
-
-FIRST, SECOND = ("transaction", 1), ("transaction", 2)
 
 
 class Scenario(NamedTuple):
@@ -20,6 +19,15 @@ class Scenario(NamedTuple):
 
 def _idempotent(number: int, copy: int = 0, in_object: bool = False) -> Writer:
     return Writer(("idempotent", number), number, copy, in_object)
+
+
+def _first(copy: int = 0) -> Writer:
+    """The batch of the first transaction."""
+    return Writer(("transaction", 1), 0, copy, step="look")
+
+
+def _second() -> Writer:
+    return Writer(("transaction", 2), 0, step="begin")
 
 
 BOTH = (2, 1)
@@ -54,35 +62,53 @@ SCENARIOS = {
     ),
     "ends": Scenario(
         "a transaction, a late copy of its batch, two processes that end it",
-        (Writer(FIRST, 0), Writer(FIRST, 0, 1), Finisher("client"), Finisher("timer")),
+        (_first(), _first(1), Finisher("client"), Finisher("timer")),
         BOTH,
     ),
     "late": Scenario(
         "two transactions, a late copy of the first one's batch",
-        (Writer(FIRST, 0), Writer(FIRST, 0, 1), Writer(SECOND, 0, step="wait"), Finisher("client")),
+        (_first(), _first(1), _second(), Finisher("client")),
         BOTH,
     ),
     "evicted": Scenario(
         "a transaction, a late copy of its batch, eviction",
-        (Writer(FIRST, 0), Writer(FIRST, 0, 1), Finisher("client"), Evictor()),
+        (_first(), _first(1), Finisher("client"), Evictor()),
         BOTH,
     ),
     "two": Scenario(
         "two transactions, two processes that end them",
-        (Writer(FIRST, 0), Writer(SECOND, 0, step="wait"), Finisher("client"), Finisher("timer")),
+        (_first(), _second(), Finisher("client"), Finisher("timer")),
+        BOTH,
+    ),
+    "evicted-open": Scenario(
+        "two transactions, eviction while they are open",
+        (_first(), _second(), Finisher("client"), Evictor()),
+        BOTH,
+    ),
+    "readers": Scenario(
+        "a transaction, settling, a reader of committed data",
+        (_first(), Finisher("client"), Settler(), Reader(reads_committed=True)),
         BOTH,
     ),
 }
 
+
+class Rule(NamedTuple):
+    scenario: str
+    """The one in which its absence is noticed first."""
+    version: int = 2
+
+
 RULES = {
-    "claim": "evictors",
-    "sweep-count": "objects",
-    "eviction-count": "copies",
-    "evict-forward": "evictors",
-    "fence": "objects",
-    "list-first": "objects",
-    "head-first": "objects",
-    "verify": "ends",
-    "marker-claims": "ends",
+    "claim": Rule("evictors"),
+    "sweep-count": Rule("objects"),
+    "eviction-count": Rule("copies"),
+    "evict-forward": Rule("evictors"),
+    "fence": Rule("objects"),
+    "list-first": Rule("objects"),
+    "head-first": Rule("objects"),
+    "verify": Rule("ends"),
+    "serial": Rule("ends", 1),
+    "marker-claims": Rule("ends"),
+    "aborted-first": Rule("readers"),
 }
-"""Each rule, and the scenario in which its absence is noticed first."""

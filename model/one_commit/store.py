@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+Aborted = tuple[int, int]
+"""The offset of the marker, and the first offset of what it aborts."""
 Value = tuple[Any, ...]
 """What a record holds: ("plain", n), ("idempotent", n), ("transaction", serial), or
 ("marker", outcome, serial)."""
@@ -44,6 +46,13 @@ class Transaction(NamedTuple):
         return self.state in ("commit", "abort")
 
 
+class View(NamedTuple):
+    """What a process once saw of the transaction: it was ongoing, with the partition in it."""
+
+    serial: int
+    epoch: int
+
+
 class Store(NamedTuple):
     # The head
     next: int = 0
@@ -53,16 +62,20 @@ class Store(NamedTuple):
     sweeps: int = 0
     open: int | None = None
     """The first offset of the transaction that is open here."""
-    aborted: tuple[tuple[int, int], ...] = ()
-    """The offset of the marker, and the first offset of what it aborts."""
+    aborted: tuple[Aborted, ...] = ()
+    """Those whose markers are in the tail."""
     # Other items
     evicted: ProducerState = NEVER_SEEN
     """The producer's own item, where its state goes when the head is crowded."""
     extents: tuple[Entry, ...] = ()
     """The index."""
+    aborted_before: tuple[Aborted, ...] = ()
+    """Those whose markers are in the index."""
     objects: tuple[str, ...] = ()
     transaction: Transaction = Transaction()
-    # What the outside world has seen, for the invariants
+    # What the outside world has seen
+    begun: tuple[View, ...] = ()
+    """Of every transaction until now. A process may still have any of them in memory."""
     decided: tuple[tuple[int, str], ...] = ()
     """By serial: how its transaction ended."""
     acknowledged: tuple[tuple[Value, int], ...] = ()
@@ -73,11 +86,22 @@ class Store(NamedTuple):
         return self.next if self.open is None else min(self.open, self.next)
 
     @property
+    def ongoing(self) -> int:
+        """The serial of the transaction that is ongoing; 0 if none is."""
+        return self.transaction.serial if self.transaction.state == "ongoing" else 0
+
+    @property
     def entries(self) -> tuple[Entry, ...]:
         return self.extents + self.tail
 
     def base_of(self, entry_id: str) -> int | None:
         return next((entry.base for entry in self.entries if entry.id == entry_id), None)
+
+    def begin(self) -> Store:
+        """The transaction is ongoing from now on, and has the partition."""
+        ongoing = self.transaction._replace(state="ongoing")
+        view = View(ongoing.serial, ongoing.epoch)
+        return self._replace(transaction=ongoing, begun=(*self.begun, view))
 
     def acknowledge(self, value: Value, base: int) -> Store:
         told = tuple(sorted({*self.acknowledged, (value, base)}))
@@ -98,6 +122,9 @@ class Update(NamedTuple):
     """None for a marker, which its claim alone protects."""
     in_object: bool = False
     opens: bool = False
+    """The transaction has nothing open here yet, in the head that was read."""
+    closes: int | None = None
+    """Of a marker: the first offset of what was open in the head that was read."""
 
     def apply(self, store: Store, broken: frozenset[str]) -> Store | None:
         """None if the condition does not hold."""
@@ -109,9 +136,7 @@ class Update(NamedTuple):
             return self._end(store, after, broken)
         if self.new is not None:
             after = after._replace(producer=self.new._replace(base=store.next))
-        if self.opens and store.open is None:
-            after = after._replace(open=store.next)
-        return after
+        return after._replace(open=store.next) if self.opens else after
 
     def _holds(self, store: Store, broken: frozenset[str]) -> bool:
         if any(entry.id == self.id for entry in store.tail):
@@ -127,8 +152,10 @@ class Update(NamedTuple):
 
     def _end(self, before: Store, after: Store, broken: frozenset[str]) -> Store:
         """A marker: the transaction is no longer open here."""
-        if before.open is not None and self.value[1] == "abort":
-            aborted = tuple(sorted((*before.aborted, (before.next, before.open))))
-            after = after._replace(aborted=aborted)
+        if self.closes is not None:
+            after = after._replace(open=None)
+            if self.value[1] == "abort":
+                aborted = tuple(sorted((*before.aborted, (before.next, self.closes))))
+                after = after._replace(aborted=aborted)
         producer = before.producer if "marker-claims" in broken else self.new
-        return after._replace(open=None, producer=producer)
+        return after._replace(producer=producer)

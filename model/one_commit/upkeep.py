@@ -1,4 +1,4 @@
-"""The processes that tidy up: settling, eviction, sweeping. And a reader, which looks twice."""
+"""The processes that tidy up: settling, eviction, sweeping."""
 
 from __future__ import annotations
 
@@ -6,17 +6,35 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from one_commit.processes import Setting, Step
-from one_commit.store import Entry, ProducerState, Store
+from one_commit.store import Aborted, ProducerState, Store
 
 
 class Settler(NamedTuple):
-    """Moves entries from the tail to the index. Its two calls are one step: an entry that is in
-    both for a while says the same in both."""
+    """Moves entries, and what their markers aborted, from the head to the index. Its two calls are
+    one step: what is in both for a while says the same in both."""
 
-    def steps(self, store: Store, *_: object) -> Iterator[Step]:
+    left: tuple[Aborted, ...] = ()
+    """What it took out of the head and has not stored yet."""
+
+    def steps(self, store: Store, _: object, setting: Setting) -> Iterator[Step]:
+        if self.left:
+            after = store._replace(aborted_before=store.aborted_before + self.left)
+            yield Step("settle: store what was aborted", after, Settler())
+            return
         for count in range(1, len(store.tail) + 1):
-            extents, tail = store.extents + store.tail[:count], store.tail[count:]
-            yield Step(f"settle {count}", store._replace(extents=extents, tail=tail), self)
+            gone, tail = store.tail[:count], store.tail[count:]
+            after = store._replace(extents=store.extents + gone, tail=tail)
+            if store.aborted:
+                yield self._aborted(f"settle {count}", after, gone[-1].base, setting)
+            else:
+                yield Step(f"settle {count}", after, self)
+
+    def _aborted(self, name: str, store: Store, last: int, setting: Setting) -> Step:
+        gone = tuple(one for one in store.aborted if one[0] <= last)
+        after = store._replace(aborted=store.aborted[len(gone) :])
+        if "aborted-first" in setting.broken:
+            return Step(name, after, Settler(gone))
+        return Step(name, after._replace(aborted_before=store.aborted_before + gone), self)
 
 
 class Evictor(NamedTuple):
@@ -69,23 +87,3 @@ class Sweeper(NamedTuple):
         elif self.step == "delete":
             left = tuple(name for name in store.objects if name not in self.listed)
             yield Step("sweep: delete", store._replace(objects=left), Sweeper())
-
-
-class Reader(NamedTuple):
-    """Reads head and index in two calls, the head first."""
-
-    step: str = "idle"
-    end: int = 0
-    found: tuple[Entry, ...] = ()
-
-    def steps(self, store: Store, _: object, setting: Setting) -> Iterator[Step]:
-        index_first = "head-first" in setting.broken
-        if self.step == "idle" and store.next:
-            first = store.extents if index_first else store.tail
-            yield Step("reader: first look", store, Reader("second", store.next, first))
-        elif self.step == "second":
-            end = store.next if index_first else self.end
-            other = store.tail if index_first else store.extents
-            bases = {entry.base for entry in self.found + other}
-            missed = any(base not in bases for base in range(end))
-            yield Step("reader: second look", store, Reader("missed" if missed else "idle"))

@@ -1,4 +1,9 @@
-"""A process that appends one batch: read the head, judge, put, commit, acknowledge."""
+"""A process that appends one batch: read the head, judge, put, commit, acknowledge.
+
+If the batch is transactional, the process first looks at the transaction. It may use an old view of
+it. The batch then has the serial of the transaction in which the partition was found, and it is
+refused where that transaction has ended.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from one_commit.processes import Setting, Step, is_late
-from one_commit.store import NEVER_SEEN, ProducerState, Store, Update, Value
+from one_commit.store import NEVER_SEEN, ProducerState, Store, Transaction, Update, Value
 
 TRIES = 2
+NOT_COMPARED = 99
+"""In place of a serial, if nobody looked at the transaction."""
 
 
 class Head(NamedTuple):
@@ -17,7 +24,7 @@ class Head(NamedTuple):
     producer: ProducerState | None
     evictions: int
     sweeps: int = 0
-    is_open: bool = False
+    open: int | None = None
     evicted: ProducerState = NEVER_SEEN
     """From the producer's own item, if the head does not have it."""
 
@@ -36,6 +43,8 @@ class Writer(NamedTuple):
     epoch: int = 0
     attempt: int = 0
     head: Head | None = None
+    serial: int = 0
+    """Of the transaction in which the partition was found."""
 
     @property
     def name(self) -> str:
@@ -65,21 +74,51 @@ class Writer(NamedTuple):
     def _done(self, *_: object) -> Iterator[Step]:
         return iter(())
 
-    def _wait(self, store: Store, *_: object) -> Iterator[Step]:
-        """For the transaction before this one to end."""
+    def _begin(self, store: Store, *_: object) -> Iterator[Step]:
+        """The client begins, once the transaction before this one has ended."""
         serial, transaction = self.value[1], store.transaction
-        if transaction.serial != serial or transaction.state != "empty":
+        if (transaction.serial, transaction.state) != (serial, "empty"):
             return
-        if transaction.epoch > self.epoch:  # a new epoch counts from 0
-            yield self._go("begin", store, "read", epoch=transaction.epoch)
-        elif any(value == ("transaction", serial - 1) for value, _ in store.acknowledged):
-            # The old epoch goes on. A client that lost count asks for a new one first.
-            yield self._go("begin", store, "read", sequence=1)
+        epoch, sequence = transaction.epoch, self.sequence
+        if epoch == self.epoch:
+            if any(value == ("transaction", serial - 1) for value, _ in store.acknowledged):
+                sequence = 1  # the old epoch goes on
+            else:  # the client has lost count, and asks for a new epoch, which counts from 0
+                epoch += 1
+                store = store._replace(transaction=transaction._replace(epoch=epoch))
+        yield self._go("begin", store, "look", epoch=epoch, sequence=sequence)
+
+    def _look(self, store: Store, late: tuple[Update, ...], setting: Setting) -> Iterator[Step]:
+        """At the transaction, or at what is in memory of it."""
+        if "verify" in setting.broken:
+            yield self._go("do not look at the transaction", store, "read", serial=NOT_COMPARED)
+            return
+        for serial, epoch in store.begun:
+            if epoch == self.epoch and serial != store.ongoing:
+                yield self._go(f"found in {serial} once", store, "read", serial=serial)
+        yield from self._look_again(store, late, setting)
+
+    def _look_again(self, store: Store, _: object, setting: Setting) -> Iterator[Step]:
+        """At the transaction as it is now."""
+        transaction = store.transaction
+        serial, is_mine = transaction.serial, transaction.epoch == self.epoch
+        if is_mine and transaction.state == "ongoing":
+            yield self._go(f"found in {serial} now", store, "read", serial=serial)
+        elif is_mine and transaction.state == "empty" and self._adds(transaction, setting):
+            what = f"add the partition to {serial}"
+            yield self._go(what, store.begin(), "read", serial=serial)
+        else:
+            yield self._end("refused: no such transaction", store)
+
+    def _adds(self, transaction: Transaction, setting: Setting) -> bool:
+        """With version 2 any batch adds its partition. With version 1 the client does, before it
+        sends the first; and only the client knows which transaction that is for."""
+        return setting.version == 2 or transaction.serial == self.value[1]
 
     def _read(self, store: Store, *_: object) -> Iterator[Step]:
         if self.attempt == TRIES:
             return
-        head = Head(store.producer, store.evictions, store.sweeps, store.open is not None)
+        head = Head(store.producer, store.evictions, store.sweeps, store.open)
         complete = store.producer is not None or not self.is_idempotent
         yield self._go("read the head", store, "judge" if complete else "read_item", head=head)
 
@@ -94,38 +133,21 @@ class Writer(NamedTuple):
         same_epoch = self.is_idempotent and state.epoch == self.epoch
         if self.is_idempotent and state.epoch > self.epoch:
             yield self._end("refused: stale epoch", store)
-        elif same_epoch and self.sequence <= state.sequence and not self._is_anew(state, setting):
-            if self.sequence == state.sequence:
-                yield self._acknowledge("duplicate", store, state.base)
-            else:
-                yield self._end("duplicate of long ago", store)
+        elif same_epoch and self.sequence == state.sequence:
+            yield self._acknowledge("duplicate", store, state.base)
+        elif self._has_ended(state, setting):
+            # It came late; or the view was old, and its client has begun another transaction.
+            yield self._go("that one has ended", store, "look_again", head=None)
+        elif same_epoch and self.sequence < state.sequence:
+            yield self._end("duplicate of long ago", store)
         elif same_epoch and self.sequence > state.sequence + 1:
             yield self._end("refused: out of order", store)
-        elif self._must_verify(setting):
-            yield self._go("judge: first of its transaction here", store, "verify")
         else:
-            yield self._go("judge", store, self._store_step)
+            yield self._go("judge", store, "put" if self.in_object else "commit")
 
-    def _is_anew(self, state: ProducerState, setting: Setting) -> bool:
-        """With version 2 an ended transaction's numbers mean nothing any more."""
-        return self.is_transactional and setting.version == 2 and state.ended >= self.value[1]
-
-    def _must_verify(self, setting: Setting) -> bool:
-        assert self.head is not None
-        return self.is_transactional and not self.head.is_open and "verify" not in setting.broken
-
-    @property
-    def _store_step(self) -> str:
-        return "put" if self.in_object else "commit"
-
-    def _verify(self, store: Store, *_: object) -> Iterator[Step]:
-        transaction = store.transaction
-        current = (transaction.epoch, transaction.serial) == (self.epoch, self.value[1])
-        if not current or transaction.is_decided:
-            yield self._end("refused: no such transaction", store)
-        else:
-            ongoing = store._replace(transaction=transaction._replace(state="ongoing"))
-            yield self._go("add the partition", ongoing, self._store_step)
+    def _has_ended(self, state: ProducerState, setting: Setting) -> bool:
+        compares = self.is_transactional and "serial" not in setting.broken
+        return compares and state.ended >= self.serial
 
     @property
     def _id(self) -> str:
@@ -163,7 +185,7 @@ class Writer(NamedTuple):
             self.head.evictions,
             self.head.sweeps,
             self.in_object,
-            opens=self.is_transactional,
+            opens=self.is_transactional and self.head.open is None,
         )
 
     def _fence(self, store: Store, *_: object) -> Iterator[Step]:

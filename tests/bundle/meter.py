@@ -13,7 +13,7 @@ from samsa.aws.errors import ConditionFailed
 from samsa.aws.table import Table
 from samsa.ports import Objects
 from samsa_broker.cost.acts import Act
-from samsa_websocket.envelope import Gather, Range, Ticket, decode
+from samsa_websocket.envelope import Gather, Ticket, UrlRange, decode
 from samsa_websocket.gateway import Gateway
 
 READING = ("GetItem", "Query")
@@ -114,7 +114,7 @@ class Meter:
     def _by_url(self, answer: Any) -> None:
         self._seen["puts"] += isinstance(answer, Ticket)
         if isinstance(answer, Gather):
-            self._seen["gets"] += sum(isinstance(piece, Range) for piece in answer.pieces)
+            self._seen["gets"] += sum(isinstance(piece, UrlRange) for piece in answer.pieces)
 
     def read(self) -> Act:
         seen = self._seen

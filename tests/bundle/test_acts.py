@@ -23,14 +23,14 @@ from samsa.runtime.upkeep import tend
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import offset_commit, produce
 from samsa_broker.cost import acts, stores
-from samsa_broker.cost.acts import LOOK_UP, LOOKS, OBJECT, RETURN, SETTLED, Act, Functions
-from samsa_broker.cost.load import Append
+from samsa_broker.cost.acts import LOOK_UP, LOOKS, OBJECT, RETURN, SETTLED, Act, FunctionActs
+from samsa_broker.cost.load import AppendShare
 from samsa_broker.cost.of_functions import MOST_PUTS_OF_A_CALL, TAKEN_OUT
 from samsa_broker.cost.sizes import Crowd, units
-from samsa_broker.cost.stores import Written
+from samsa_broker.cost.stores import CommittedLoad
 from samsa_websocket.envelope import MOST_TOGETHER, Gather, Parked, Reply, Request, Wake, joined
 from samsa_websocket.pushes.pushing import MOST_NEWS
-from samsa_websocket.shim.empty_fetch_cache import EmptyFetchCache, Kept
+from samsa_websocket.shim.empty_fetch_cache import EmptyFetchCache, KeptAnswer
 from samsa_websocket.shim.news import answer_with
 
 FIVE_MINUTES_MS = 300_000
@@ -90,14 +90,14 @@ def all_of(count: int) -> dict[str, Any]:
 
 def test_a_connection_costs_a_write_when_it_comes_and_one_when_it_goes(stage: Stage):
     client = Client(stage.cluster.first)
-    assert stage.cost(client.connect) == Functions.CONNECT
-    assert stage.cost(client.disconnect) == Functions.DISCONNECT
+    assert stage.cost(client.connect) == FunctionActs.CONNECT
+    assert stage.cost(client.disconnect) == FunctionActs.DISCONNECT
 
 
 def test_an_append_of_a_producer_whose_last_batch_another_function_stored(stage: Stage):
     numbered(stage.client, 0)
     other = stage.elsewhere()
-    assert stage.cost(lambda: numbered(other, 1)) == Functions.APPEND
+    assert stage.cost(lambda: numbered(other, 1)) == FunctionActs.APPEND
 
 
 def test_a_warm_function_appends_by_one_update_beside_which_it_indexes_the_append_before(
@@ -106,22 +106,22 @@ def test_a_warm_function_appends_by_one_update_beside_which_it_indexes_the_appen
     numbered(stage.client, 0)
     with stage.meter.measuring() as spent:
         numbered(stage.client, 1)
-    assert spent.act == Functions.WARM_APPEND.plus(SETTLED)
-    said = Functions.APPEND.plus(SETTLED)
+    assert spent.act == FunctionActs.WARM_APPEND.plus(SETTLED)
+    said = FunctionActs.APPEND.plus(SETTLED)
     assert all(mine <= most for mine, most in zip(spent.act, said, strict=True))
 
 
 def test_an_append_without_idempotence(stage: Stage):
     write(stage.client, b"value")
     spent = stage.cost(lambda: write(stage.client, b"value"))
-    assert spent == Functions.PLAIN_APPEND.plus(SETTLED)
+    assert spent == FunctionActs.PLAIN_APPEND.plus(SETTLED)
 
 
 @pytest.mark.parametrize(("size", "more"), [(INLINE_BYTES - 100, Act()), (INLINE_BYTES, OBJECT)])
 def test_an_append_is_an_object_only_above_four_kilobytes(stage: Stage, size: int, more: Act):
     write(stage.client, bytes(size))
     spent = stage.cost(lambda: write(stage.client, bytes(size)))
-    assert spent == Functions.PLAIN_APPEND.plus(SETTLED).plus(more)
+    assert spent == FunctionActs.PLAIN_APPEND.plus(SETTLED).plus(more)
 
 
 @pytest.mark.parametrize("value", [b"value", LARGE], ids=["inline", "objects"])
@@ -149,7 +149,7 @@ def test_each_partition_more_of_a_message_costs_a_look_and_an_update_and_hardly_
         assert {p.error_code for p in answer.responses[0].partition_responses} == {0}
 
     produce_all(stage.elsewhere(), 0)
-    said = Functions.APPEND.plus(Functions.PARTITION_APPENDED.times(PARTITIONS - 1))
+    said = FunctionActs.APPEND.plus(FunctionActs.PARTITION_APPENDED.times(PARTITIONS - 1))
     spent = stage.cost(lambda: produce_all(stage.client, 1))
     assert spent._replace(puts=0) == said
     assert spent.puts == 0 if value != LARGE else 1 <= spent.puts <= MOST_PUTS_OF_A_CALL
@@ -161,7 +161,7 @@ def test_produces_that_come_together_are_one_message_one_call_and_one_commit(sta
     frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"value")))
     together = Request(9, b"".join(joined((frame,) * MOST_TOGETHER)), several=True)
     spent = stage.cost(lambda: stage.client.say(together))
-    assert spent == Functions.PLAIN_APPEND.plus(SETTLED)
+    assert spent == FunctionActs.PLAIN_APPEND.plus(SETTLED)
     assert read(stage.client) == [b"value"] * (1 + MOST_TOGETHER)
 
 
@@ -174,7 +174,7 @@ def test_what_lingered_leaves_the_head_when_its_call_ends(stage: Stage, size: in
     message = Request(1, frame_of(ApiKey.PRODUCE, PRODUCE, row), lingers=True)
     stage.client.say(message)
     spent = stage.cost(lambda: stage.client.say(message))
-    assert spent == Functions.PLAIN_APPEND.plus(TAKEN_OUT).plus(more)
+    assert spent == FunctionActs.PLAIN_APPEND.plus(TAKEN_OUT).plus(more)
     assert read(stage.client) == [bytes(size)] * 2
 
 
@@ -182,20 +182,20 @@ def test_a_request_that_is_too_large_for_a_message(stage: Stage):
     write(stage.client, b"value")
     row = produce_row(TOPIC, batch(os.urandom(200_000)))
     spent = stage.cost(lambda: offset_in(stage.client.upload(ApiKey.PRODUCE, PRODUCE, row)))
-    assert spent == Functions.PLAIN_APPEND.plus(SETTLED).plus(OBJECT).plus(Functions.UPLOAD)
+    assert spent == FunctionActs.PLAIN_APPEND.plus(SETTLED).plus(OBJECT).plus(FunctionActs.UPLOAD)
 
 
 def test_a_fetch_that_finds_something_in_the_head(stage: Stage):
     write(stage.client, b"value")
     other = stage.elsewhere()
-    assert stage.cost(lambda: read(other, 0)) == Functions.READ
+    assert stage.cost(lambda: read(other, 0)) == FunctionActs.READ
 
 
 def test_a_fetch_of_what_has_left_the_head_looks_it_up(stage: Stage):
     for _ in range(3):
         write(stage.client, b"value")  # the third takes the first out of the head
     other = stage.elsewhere()
-    assert stage.cost(lambda: read(other, 0)) == Functions.READ.plus(LOOK_UP)
+    assert stage.cost(lambda: read(other, 0)) == FunctionActs.READ.plus(LOOK_UP)
 
 
 def test_a_large_fetch_costs_the_same_but_that_the_shim_gets_the_object(stage: Stage):
@@ -203,7 +203,7 @@ def test_a_large_fetch_costs_the_same_but_that_the_shim_gets_the_object(stage: S
     stage.client.upload(ApiKey.PRODUCE, PRODUCE, row)
     other, answers = stage.elsewhere(), list[Any]()
     spent = stage.cost(lambda: answers.append(look(other, 0)))
-    assert spent == Functions.READ.plus(Act(gets=1))
+    assert spent == FunctionActs.READ.plus(Act(gets=1))
     assert isinstance(answers[0], Gather)
 
 
@@ -211,7 +211,7 @@ def test_each_object_of_a_fetch_is_a_get(stage: Stage):
     for _ in range(3):
         write(stage.client, LARGE)
     other = stage.elsewhere()
-    said = Functions.READ.plus(LOOK_UP).plus(Act(gets=3))
+    said = FunctionActs.READ.plus(LOOK_UP).plus(Act(gets=3))
     assert stage.cost(lambda: read(other, 0)) == said
 
 
@@ -220,7 +220,7 @@ def test_each_partition_more_of_a_fetch_is_looked_at(stage: Stage):
     other, answers = stage.elsewhere(), list[Any]()
     spent = stage.cost(lambda: answers.append(look(other, 0, **all_of(3))))
     assert isinstance(answers[0], Reply)
-    assert spent == Functions.READ.plus(Functions.PARTITION_READ.times(2))
+    assert spent == FunctionActs.READ.plus(FunctionActs.PARTITION_READ.times(2))
 
 
 @pytest.mark.parametrize("partitions", [1, 3])
@@ -229,8 +229,8 @@ def test_a_fetch_that_finds_nothing(stage: Stage, partitions: int):
         assert isinstance(look(stage.client, 0, **all_of(partitions)), Parked)
 
     park()  # that it watches is remembered with its connection, once
-    more = Functions.PARTITION_PARKED.times(partitions - 1)
-    assert stage.cost(park) == Functions.PARK.plus(more)
+    more = FunctionActs.PARTITION_PARKED.times(partitions - 1)
+    assert stage.cost(park) == FunctionActs.PARK.plus(more)
 
 
 @pytest.mark.parametrize("size", [1_000, MOST_NEWS - 1_000])
@@ -245,9 +245,10 @@ def test_a_consumer_at_the_end_costs_a_push_for_each_append_and_nothing_else(
     shim = EmptyFetchCache()
     row = fetch_row(TOPIC, 1, wait_ms=WAIT_MS)
     shim.keep(
-        frame_of(ApiKey.FETCH, FETCH, row), Kept(parked.frame, 1, 1, frozenset(parked.watches))
+        frame_of(ApiKey.FETCH, FETCH, row),
+        KeptAnswer(parked.frame, 1, 1, frozenset(parked.watches)),
     )
-    said = Functions.PLAIN_APPEND.plus(SETTLED).plus(Functions.WAKE)
+    said = FunctionActs.PLAIN_APPEND.plus(SETTLED).plus(FunctionActs.WAKE)
     said = said.plus(OBJECT if size > INLINE_BYTES else Act())
     for number in range(1, 4):
         assert stage.cost(lambda: write(stage.client, bytes(size))) == said
@@ -268,9 +269,9 @@ def test_a_consumer_is_called_to_what_is_too_large_to_be_pushed(stage: Stage):
     reader = stage.elsewhere()
     assert isinstance(look(reader, 1, **all_of(1)), Parked)
     spent = stage.cost(lambda: write(stage.client, bytes(MOST_NEWS)))
-    assert spent == Functions.PLAIN_APPEND.plus(SETTLED).plus(OBJECT).plus(Functions.CALL)
-    assert stage.cost(lambda: read(reader, 1)) == Functions.READ.plus(Act(gets=1))
-    assert stage.cost(lambda: look(reader, 2, **all_of(1))) == Functions.PARK
+    assert spent == FunctionActs.PLAIN_APPEND.plus(SETTLED).plus(OBJECT).plus(FunctionActs.CALL)
+    assert stage.cost(lambda: read(reader, 1)) == FunctionActs.READ.plus(Act(gets=1))
+    assert stage.cost(lambda: look(reader, 2, **all_of(1))) == FunctionActs.PARK
 
 
 @pytest.fixture
@@ -289,8 +290,8 @@ def test_heartbeats_of_which_some_write(stage: Stage, member: Member):
         spent = spent.plus(stage.cost(lambda: member.beat(member.generation)))
         stage.turn(3_000 - A_TOPICS_WHILE_MS)
     each = spent.times(1 / beats)
-    assert each._replace(writes=0) == pytest.approx(Functions.BEAT._replace(writes=0))
-    assert Functions.BEAT.writes / 2 <= each.writes <= Functions.BEAT.writes
+    assert each._replace(writes=0) == pytest.approx(FunctionActs.BEAT._replace(writes=0))
+    assert FunctionActs.BEAT.writes / 2 <= each.writes <= FunctionActs.BEAT.writes
 
 
 def commit(member: Member) -> None:
@@ -309,7 +310,7 @@ def commit(member: Member) -> None:
 
 def test_a_commit(stage: Stage, member: Member):
     commit(member)
-    assert stage.cost(lambda: commit(member)) == Functions.COMMIT
+    assert stage.cost(lambda: commit(member)) == FunctionActs.COMMIT
 
 
 def test_a_producer_that_had_left_a_crowded_head_is_read_and_leaves_again(stage: Stage):
@@ -331,13 +332,13 @@ def test_a_producer_that_had_left_a_crowded_head_is_read_and_leaves_again(stage:
     with stage.meter.measuring() as leaving:
         write(stage.client, b"value")
     assert leaving.act.writes == MOST_REMOVED
-    assert leaving.act.head_writes == Functions.PLAIN_APPEND.head_writes + 1
+    assert leaving.act.head_writes == FunctionActs.PLAIN_APPEND.head_writes + 1
     other = stage.elsewhere()
     with stage.meter.measuring() as coming:
         write(other, b"value", producer_id=1_001, producer_epoch=0, base_sequence=1)
     # It may also settle what is two seconds old.
-    assert coming.act._replace(index_writes=0) == Functions.APPEND.plus(Act(reads=1))
-    left = leaving.act.plus(Functions.PLAIN_APPEND.times(-1)).times(1 / MOST_REMOVED)
+    assert coming.act._replace(index_writes=0) == FunctionActs.APPEND.plus(Act(reads=1))
+    left = leaving.act.plus(FunctionActs.PLAIN_APPEND.times(-1)).times(1 / MOST_REMOVED)
     assert (left.writes, left.head_writes) == (RETURN.writes, RETURN.head_writes)
     assert RETURN.reads == 1
 
@@ -389,9 +390,9 @@ def test_a_round_of_the_janitor_over_what_is_merged_all_the_time(stage: Stage, v
     compare(rounds(stage, value, count, 4), said)
 
 
-def written(value: bytes, count: int) -> Written:
-    sizes = [Append(1.0, len(batch(value)), inline=value != LARGE)]
-    return Written(count, sizes, units(sizes, Crowd(0, 0)))
+def written(value: bytes, count: int) -> CommittedLoad:
+    sizes = [AppendShare(1.0, len(batch(value)), inline=value != LARGE)]
+    return CommittedLoad(count, sizes, units(sizes, Crowd(0, 0)))
 
 
 def test_a_round_of_the_janitor_that_does_both(stage: Stage):

@@ -31,7 +31,7 @@ from samsa_broker.cost.acts import (
     SWEEP_OF_A_PARTITION,
     SWEPT_WINDOW,
     Act,
-    Processes,
+    ProcessActs,
 )
 from samsa_broker.cost.of_processes import ANNOUNCED_EVERY_S
 from samsa_broker.server.announced_address import AnnouncedAddress
@@ -132,13 +132,13 @@ async def test_an_announcement(site: Site):
     place = AnnouncedAddress("10.0.0.1", 9092, "")
     announcer = Announcer(site.broker, place, "eu-central-1a", is_remote=True)
     await announcer.look()
-    assert await site.cost(announcer.look()) == Processes.ANNOUNCE
+    assert await site.cost(announcer.look()) == ProcessActs.ANNOUNCE
     assert RENEW_S == ANNOUNCED_EVERY_S
 
 
 @pytest.mark.parametrize(("value", "more"), [(b"value", NOTHING), (LARGE, OBJECT)])
 async def test_an_append_of_any_producer(site: Site, value: bytes, more: Act):
-    said = Processes.APPEND.plus(SETTLED).plus(more)
+    said = ProcessActs.APPEND.plus(SETTLED).plus(more)
     assert await site.cost(site.produce(value)) == said
     await site.produce(**numbered(0))
     assert await site.cost(site.produce(value, **numbered(1))) == said
@@ -149,12 +149,12 @@ async def test_appends_that_come_while_another_is_committed_share_the_next_commi
     count = 12
     spent = await site.cost(*(site.produce(**numbered(n)) for n in range(1, 1 + count)))
     assert spent.head_writes < count
-    assert spent == Processes.APPEND.plus(SETTLED).times(spent.head_writes)
+    assert spent == ProcessActs.APPEND.plus(SETTLED).times(spent.head_writes)
 
 
 async def test_what_is_too_large_for_heads_shares_a_put_whatever_its_partition(site: Site):
     spent = await site.cost(*(site.produce(LARGE, partition=n) for n in range(PARTITIONS)))
-    assert spent == Processes.APPEND.plus(SETTLED).times(PARTITIONS).plus(OBJECT)
+    assert spent == ProcessActs.APPEND.plus(SETTLED).times(PARTITIONS).plus(OBJECT)
 
 
 @pytest.mark.parametrize(("size", "puts"), [(500, 0), (INLINE_BYTES // PARTITIONS, 1)])
@@ -170,7 +170,7 @@ async def test_in_a_window_each_partition_has_one_commit_and_all_share_one_put_u
         appends = (site.produce(value, n % PARTITIONS, windowed) for n in range(2 * PARTITIONS))
         await asyncio.gather(*appends)
         await windowed.background_done()
-    said = Processes.APPEND.plus(SETTLED).times(PARTITIONS).plus(OBJECT.times(puts))
+    said = ProcessActs.APPEND.plus(SETTLED).times(PARTITIONS).plus(OBJECT.times(puts))
     assert spent.act._replace(reads=0) == said
 
 
@@ -198,7 +198,7 @@ async def test_a_fetch_that_waits_until_its_time_is_over_looks_twice(site: Site,
             waiting = await site.begin(row)
             site.clock.turn(SHORT_WAIT_MS)
             assert not await waiting
-    assert spent.act._replace(reads=0) == Processes.LOOK.times(2 * partitions)
+    assert spent.act._replace(reads=0) == ProcessActs.LOOK.times(2 * partitions)
 
 
 @pytest.mark.parametrize("partitions", [1, PARTITIONS])
@@ -210,7 +210,7 @@ async def test_a_fetch_that_is_woken_looks_once_more(site: Site, partitions: int
             await site.produce()
             assert await waiting
             await site.broker.background_done()
-    said = Processes.LOOK.times(partitions).plus(Processes.APPEND).plus(SETTLED)
+    said = ProcessActs.LOOK.times(partitions).plus(ProcessActs.APPEND).plus(SETTLED)
     assert spent.act._replace(reads=0) == said
 
 
@@ -220,7 +220,7 @@ async def test_a_fetch_that_finds_something_at_once_looks_once(site: Site):
     await site.broker.background_done()
     with site.meter.measuring() as spent:
         assert await site.ask(row)
-    assert spent.act == Processes.LOOK
+    assert spent.act == ProcessActs.LOOK
 
 
 async def test_a_watch_is_renewed_in_half_a_minute(site: Site):
@@ -232,9 +232,9 @@ async def test_a_watch_is_renewed_in_half_a_minute(site: Site):
 
     await woken()
     site.clock.turn(30_000)
-    said = Processes.APPEND.plus(Processes.WATCH)
+    said = ProcessActs.APPEND.plus(ProcessActs.WATCH)
     assert (await site.cost(woken())).head_writes == said.head_writes
-    assert (await site.cost(woken())).head_writes == Processes.APPEND.head_writes
+    assert (await site.cost(woken())).head_writes == ProcessActs.APPEND.head_writes
 
 
 class Member:
@@ -293,10 +293,10 @@ async def test_heartbeats_of_which_some_write(site: Site, member: Member):
         spent = spent.plus(await site.cost(member.beat()))
         site.clock.turn(3_000)
     each = spent.times(1 / beats)
-    assert each.reads == pytest.approx(Processes.BEAT.reads)
-    assert Processes.BEAT.writes / 2 <= each.writes <= Processes.BEAT.writes
+    assert each.reads == pytest.approx(ProcessActs.BEAT.reads)
+    assert ProcessActs.BEAT.writes / 2 <= each.writes <= ProcessActs.BEAT.writes
 
 
 async def test_a_commit(site: Site, member: Member):
     await member.commit()
-    assert await site.cost(member.commit()) == Processes.COMMIT
+    assert await site.cost(member.commit()) == ProcessActs.COMMIT

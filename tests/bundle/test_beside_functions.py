@@ -21,8 +21,8 @@ from support.waiting import eventually
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.ports import Head, Partition
+from samsa.runtime.store_address import read_remote_url
 from samsa.wire.apis import ApiKey
-from samsa_websocket.gateway.settings import StorePlace
 
 WAIT_MS = 100_000
 """Longer than a peer waits for an answer."""
@@ -79,8 +79,8 @@ def _passes_on(
 
 def _head(environment: dict[str, str], topic: str) -> Head:
     async def look() -> Head:
-        place = StorePlace(environment["SAMSA_LEDGER"], "dynamodb")
-        ledger = DynamoLedger(place.name, place.endpoint, place.region)
+        store = read_remote_url(environment["SAMSA_LEDGER"], "dynamodb")
+        ledger = DynamoLedger(store.name, store.endpoint, store.region)
         try:
             found = await ledger.topic(topic)
             assert found

@@ -13,7 +13,7 @@ from samsa.ports import Misconfigured, Missing, Unavailable
 from samsa.ports.bounds import INLINE_BYTES
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_configs, find_coordinator, produce
-from samsa_websocket.envelope import Error, ErrorCode, Ping, Reply, Request
+from samsa_websocket.envelope import Error, ErrorAction, Ping, Reply, Request
 from samsa_websocket.gateway import GatewaySettings
 
 LARGE = bytes(INLINE_BYTES)
@@ -99,7 +99,7 @@ def test_a_ping_is_answered(cluster: Cluster):
 def test_what_a_shim_would_not_say_is_refused(cluster: Cluster, text: str):
     answer = cluster.client().say(text)
     assert isinstance(answer, Error)
-    assert answer.code == ErrorCode.CLOSE
+    assert answer.code == ErrorAction.CLOSE
 
 
 @pytest.mark.parametrize("frame", [b"\x7f\xff", b"\x7f\xff\0\0\0\0\0\0\xff\xff", b"\0\1\0\x0c\0\0"])
@@ -107,7 +107,7 @@ def test_a_frame_that_is_no_request_closes_the_connection(cluster: Cluster, fram
     client = cluster.client()
     answer = client.say(Request(5, frame))
     assert isinstance(answer, Error)
-    assert (answer.seq, answer.code) == (5, ErrorCode.CLOSE)
+    assert (answer.seq, answer.code) == (5, ErrorAction.CLOSE)
     assert describe(client)
 
 
@@ -158,7 +158,7 @@ def test_a_fetch_whose_records_cannot_be_read_now_is_to_be_asked_again(
     objects.get = fails  # type: ignore[method-assign]
     answer = look(client, 0)
     assert isinstance(answer, Error)
-    assert (answer.seq, answer.code) == (client.seq, ErrorCode.RETRY)
+    assert (answer.seq, answer.code) == (client.seq, ErrorAction.RETRY)
     del objects.get
     assert read(client) == [LARGE]
 
@@ -218,7 +218,7 @@ def test_an_append_that_a_function_did_not_live_to_finish_hides_nothing_of_other
     frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(value)))
     answer = client.say(Request(9, frame), TimeLeft(4_500))
     assert isinstance(answer, Error)
-    assert (answer.seq, answer.code) == (9, ErrorCode.CLOSE)
+    assert (answer.seq, answer.code) == (9, ErrorAction.CLOSE)
     stored = [b"before", value] if is_stored else [b"before"]
     assert write(other, b"after") == len(stored)
     assert read(other) == [*stored, b"after"]

@@ -10,7 +10,7 @@ from server.talk import PRODUCE, batch, produce_row
 
 from samsa.ports import GroupKey
 from samsa.wire.apis import ApiKey
-from samsa_websocket.envelope import MOST_TOGETHER, Error, ErrorCode, Request, joined
+from samsa_websocket.envelope import MOST_TOGETHER, Error, ErrorAction, Request, joined
 
 GARBAGE = {
     "JSON without end": '1 upload 1 {"size":' + "[" * 100_000,
@@ -50,7 +50,7 @@ def test_garbage_is_refused_in_one_line_without_a_stack_trace(
     caplog.clear()
     answer = client.say(text)
     assert isinstance(answer, Error), answer
-    assert answer.code == ErrorCode.CLOSE
+    assert answer.code == ErrorAction.CLOSE
     [line] = lines(caplog)
     assert (line.levelno, line.exc_info) == (logging.WARNING, None)
     assert len(line.getMessage()) < 1_200
@@ -64,7 +64,7 @@ def test_more_requests_in_one_message_than_a_shim_sends_are_refused(cluster: Clu
     most, more = (b"".join(joined((frame,) * (MOST_TOGETHER + extra))) for extra in (0, 1))
     answer = client.say(Request(1, more, several=True))
     assert isinstance(answer, Error)
-    assert answer.code == ErrorCode.CLOSE
+    assert answer.code == ErrorAction.CLOSE
     assert read(client) == []
     client.say(Request(1, most, several=True))
     assert read(client) == [b"value"] * MOST_TOGETHER
@@ -81,7 +81,7 @@ def test_an_error_that_nobody_expected_is_one_answer_and_one_line(
     cluster.first._kafka.serve = broken  # type: ignore[method-assign]
     caplog.clear()
     answer = client.say(Request(7, b"frame"))
-    assert answer == Error(7, ErrorCode.CLOSE, "'a bug'")
+    assert answer == Error(7, ErrorAction.CLOSE, "'a bug'")
     [line] = lines(caplog)
     assert line.levelno == logging.ERROR
     assert line.exc_info

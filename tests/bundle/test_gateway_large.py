@@ -1,4 +1,4 @@
-"""What does not fit through a door of 128 KB."""
+"""What does not fit into a message of 128 KB."""
 
 import os
 from hashlib import sha256
@@ -14,14 +14,14 @@ from samsa.wire.frame import read_response
 from samsa_websocket.envelope import (
     LARGEST_INLINE,
     Error,
-    ErrorCode,
+    ErrorAction,
     Gather,
-    Range,
     Reference,
     Reply,
     Request,
     Ticket,
     Upload,
+    UrlRange,
     apart,
     encode,
     fits,
@@ -51,7 +51,7 @@ def test_a_large_fetch_is_a_gather_list_and_its_records_never_pass_through(clust
     answer = look(client, 0)
     assert isinstance(answer, Gather)
     assert objects.calls["get"] == before
-    ranges = [piece for piece in answer.pieces if isinstance(piece, Range)]
+    ranges = [piece for piece in answer.pieces if isinstance(piece, UrlRange)]
     assert sum(piece.length for piece in ranges) > 4 * MEGABYTE // 2
     assert sum(len(piece) for piece in answer.pieces if isinstance(piece, bytes)) < 200
     assert values_in(row_of(ApiKey.FETCH, FETCH, answer)) == values
@@ -101,7 +101,7 @@ def test_a_gather_list_is_cut_to_what_fits_and_the_rest_comes_next(cluster: Clus
     answer = look(client, 0)
     assert isinstance(answer, Gather)
     assert fits(encode(answer))
-    kept = sum(isinstance(piece, Range) for piece in answer.pieces)
+    kept = sum(isinstance(piece, UrlRange) for piece in answer.pieces)
     assert 2 <= kept <= 3
     presigner.get = short  # type: ignore[method-assign]
     found = values_in(row_of(ApiKey.FETCH, FETCH, look(client, 0, max_bytes=130_000)))
@@ -118,7 +118,7 @@ def test_an_old_client_gets_its_converted_records_from_the_spill(cluster: Cluste
     answer = client.send(ApiKey.FETCH, 2, row)
     assert isinstance(answer, Gather)
     (piece,) = answer.pieces
-    assert isinstance(piece, Range)
+    assert isinstance(piece, UrlRange)
     assert "/spill/" in piece.url
     assert len(gathered(answer)) > MEGABYTE
     (one,) = row_of(ApiKey.FETCH, 2, answer).responses[0].partitions
@@ -172,7 +172,7 @@ def test_what_stands_before_a_request_that_cannot_be_read_is_seen_through(cluste
     good = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"value")))
     answer = client.say(Request(1, b"".join(joined((good, good[:-20]))), several=True))
     assert isinstance(answer, Error)
-    assert answer.code == ErrorCode.CLOSE
+    assert answer.code == ErrorAction.CLOSE
     assert read(client) == [b"value"]
 
 
@@ -187,7 +187,7 @@ def test_what_cannot_come_together_is_refused_and_nothing_is_stored(cluster: Clu
         frames = frames[:-1]
     answer = client.say(Request(1, frames, several=True))
     assert isinstance(answer, Error)
-    assert answer.code == ErrorCode.CLOSE
+    assert answer.code == ErrorAction.CLOSE
     assert read(client) == []
 
 
@@ -224,10 +224,10 @@ def test_a_reference_to_something_else_is_refused(cluster: Cluster, what: str):
         key = f"log/{what}"
     answer = client.say(Reference(1, key, len(frame), digest))
     assert isinstance(answer, Error)
-    assert answer.code == ErrorCode.CLOSE
+    assert answer.code == ErrorAction.CLOSE
 
 
 def test_an_upload_beyond_all_bounds_gets_no_ticket(cluster: Cluster):
     answer = cluster.client().say(Upload(1, 1 << 40, "00"))
     assert isinstance(answer, Error)
-    assert (answer.seq, answer.code) == (1, ErrorCode.CLOSE)
+    assert (answer.seq, answer.code) == (1, ErrorAction.CLOSE)

@@ -11,13 +11,13 @@ from server.talk import PRODUCE, batch, fetch_row, produce_row
 from samsa.wire.apis import ApiKey
 from samsa_websocket.envelope import (
     Error,
-    ErrorCode,
+    ErrorAction,
     Gather,
     Message,
-    Range,
     Reference,
     Ticket,
     Upload,
+    UrlRange,
 )
 from samsa_websocket.gateway.uploads import request_key
 
@@ -42,7 +42,7 @@ def refer(client: Client, key: str, frame: bytes) -> Message:
 
 def why_refused(answer: Message) -> str:
     assert isinstance(answer, Error), answer
-    assert (answer.seq, answer.code) == (1, ErrorCode.CLOSE)
+    assert (answer.seq, answer.code) == (1, ErrorAction.CLOSE)
     return answer.text
 
 
@@ -128,7 +128,7 @@ def test_a_response_that_was_spilled_cannot_be_sent_as_a_request(cluster: Cluste
     answer = client.send(ApiKey.FETCH, 2, row)  # converted, and so put under spill/
     assert isinstance(answer, Gather)
     (piece,) = answer.pieces
-    assert isinstance(piece, Range)
+    assert isinstance(piece, UrlRange)
     key = "spill/" + piece.url.partition("/spill/")[2].partition("?")[0]
     assert "no upload of this caller" in why_refused(refer(client, key, b"frame"))
 

@@ -20,7 +20,7 @@ from samsa.ports.joining import join_extents
 from samsa.runtime.system import fresh_words
 from samsa.wire.apis import ApiKey
 from samsa_broker.cost import acts, sizes
-from samsa_broker.cost.load import Append
+from samsa_broker.cost.load import AppendShare
 from samsa_broker.cost.of_functions import KEPT
 from samsa_broker.cost.sizes import Crowd, units
 
@@ -137,7 +137,7 @@ def test_dynamodb_bills_a_commit_and_its_index_entry_by_their_sizes(one: Partiti
     for producer in range(PRODUCERS):
         one.numbered(one.client, producer, bytes(size))
     stored = len(batch(bytes(size)))
-    said = units([Append(1.0, stored, stored <= INLINE_BYTES)], Crowd(PRODUCERS, 0, kept=KEPT))
+    said = units([AppendShare(1.0, stored, stored <= INLINE_BYTES)], Crowd(PRODUCERS, 0, kept=KEPT))
     assert meter.head_units == [said.head_write] * PRODUCERS
     assert meter.index_units == [said.index_write] * PRODUCERS
 
@@ -150,7 +150,7 @@ def test_a_look_at_the_index_costs_as_much_as_is_said(one: Partitioned):
     meter.stores(one.ledger.table, one.cluster.first._parts.objects)
     with meter.measuring() as spent:
         one.run(one.ledger.extents(one.partition, 0, count))
-    said = units([Append(1.0, len(batch(bytes(1_000))), inline=True)], Crowd(0, 0)).index_read
+    said = units([AppendShare(1.0, len(batch(bytes(1_000))), inline=True)], Crowd(0, 0)).index_read
     assert ROOM * said * count <= spent.act.reads <= said * count + 1
 
 
@@ -171,7 +171,7 @@ def test_functions_whose_produces_lingered_pay_for_their_own_entry_only(
         for producer in range(PRODUCERS):
             one.numbered(clients[producer % 4], producer, bytes(size), lingers=True)
     stored = len(batch(bytes(size)))
-    appended = [Append(1.0, stored, stored <= FRUGAL_INLINE_BYTES)]
+    appended = [AppendShare(1.0, stored, stored <= FRUGAL_INLINE_BYTES)]
     said = units(appended, Crowd(PRODUCERS, 0, at_once=True))
     assert sum(meter.head_units) == 2 * said.head_write * PRODUCERS
     assert meter.index_units == [said.index_write] * PRODUCERS
@@ -203,7 +203,7 @@ def test_functions_that_commit_in_turn_pay_for_what_the_others_left_in_the_head(
     count = 100
     with meter.measuring() as spent:
         append(count)
-    appended = [Append(1.0, len(batch(value)), inline=True)]
+    appended = [AppendShare(1.0, len(batch(value)), inline=True)]
     said = units(appended, Crowd(PRODUCERS, 0, writers, KEPT, gap_s))
     updates = 1 + said.crowded
     near = pytest.approx

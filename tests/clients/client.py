@@ -8,6 +8,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 PATIENCE = 30.0  # seconds that a client may take for one operation
 
 Headers = tuple[tuple[str, bytes], ...]
+Isolation = Literal["read_committed", "read_uncommitted"]
 Start = Literal["earliest", "latest"] | int  # a number is a timestamp in milliseconds
 
 
@@ -46,7 +47,12 @@ class Client(Protocol):
         """Offsets in the order of the records; no partition means that the client chooses."""
 
     def consume(
-        self, topic: str, start: Start, count: int, partition: int | None = None
+        self,
+        topic: str,
+        start: Start,
+        count: int,
+        partition: int | None = None,
+        isolation: Isolation | None = None,
     ) -> list[Record]:
         """The next `count` records of one partition, or of all; fewer is an error."""
 

@@ -10,8 +10,12 @@ from clients.probe import is_ready
 from clients.registry import Clients
 from support.broker import RUNNING, Broker, a_broker
 from support.chain import a_chain
+from support.kafka import a_kafka
 from support.stores import places
 from support.waiting import eventually
+
+LOOKS_OFTEN = "transaction.abort.timed.out.transaction.cleanup.interval.ms=200"
+"""For transactions that have timed out; by default every 10 s."""
 
 
 @pytest.fixture(scope="session", params=["samsa-up", "chain"])
@@ -27,6 +31,13 @@ def broker(
             yield running
         return
     with a_broker(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """What Samsa is compared with."""
+    with a_kafka(tmp_path_factory.mktemp("kafka"), LOOKS_OFTEN) as running:
         yield running
 
 

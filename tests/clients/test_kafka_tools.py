@@ -313,7 +313,8 @@ def test_samsa_says_what_apache_kafka_says(name: str, story: dict[str, Told]) ->
 def test_the_features_that_samsa_has_are_those_of_apache_kafka(story: dict[str, Told]) -> None:
     told = story[FEATURES.name]
     assert set(told.samsa.out) < set(told.kafka.out)
-    assert [line.split()[1] for line in told.samsa.out] == ["group.version", "metadata.version"]
+    names = ["group.version", "metadata.version", "transaction.version"]
+    assert [line.split()[1] for line in told.samsa.out] == names
     assert "4.3-IV0" in told.samsa.out[1]
 
 

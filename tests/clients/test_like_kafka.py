@@ -58,6 +58,7 @@ from samsa.wire.messages import (
     produce,
     sasl_authenticate,
     sasl_handshake,
+    update_features,
 )
 from samsa.wire.rows import Row
 
@@ -337,6 +338,18 @@ def transactions(name: str, versions: tuple[int, ...] = (2,), **filters: Any) ->
     return Case(f"transactions: {name}", ApiKey.LIST_TRANSACTIONS, row, versions)
 
 
+def updates(name: str, *features: tuple[str, int], kind: int = 1) -> Case:
+    wanted = [
+        update_features.UPDATE(
+            feature=feature, max_version_level=level, upgrade_type=kind, allow_downgrade=kind != 1
+        )
+        for feature, level in features
+    ]
+    row = update_features.REQUEST(feature_updates=wanted, timeout_ms=5_000, validate_only=True)
+    # Version 0 has neither a type nor a trial run.
+    return Case(f"features: {name}", ApiKey.UPDATE_FEATURES, row, (1, 2))
+
+
 def on_topic(*made: Any, topic: str = "plain", kind: int = 2) -> Any:
     return changes(*made, topic=topic, kind=kind)
 
@@ -602,6 +615,17 @@ CASES = [
     asks_the_quorum("no partitions", ("__cluster_metadata", [])),
     Case("resources: version 0", ApiKey.LIST_CONFIG_RESOURCES,
          list_config_resources.REQUEST(), (0,)),
+    updates("the level that it has", ("transaction.version", 2)),
+    updates("all as they are", ("transaction.version", 2), ("metadata.version", 30)),
+    updates("none"),
+    updates("twice", ("group.version", 1), ("group.version", 1)),
+    updates("a downgrade without saying so", ("transaction.version", 1)),
+    updates("more than there is", ("transaction.version", 3)),
+    updates("what is not there", ("nonsense", 1)),
+    updates("what is not there, to nothing", ("nonsense", 0)),
+    updates("one that is there, one that is not", ("group.version", 1), ("nonsense", 1)),
+    updates("a bad level", ("transaction.version", -1)),
+    updates("a metadata version that is too low", ("metadata.version", 3), kind=2),
     *(lists_resources(*types) for types in (
         (2,), (4,), (16,), (32,), (2, 4), (2, 2), (99,), (0,), (1,), (2, 99))),
 ]  # fmt: skip
@@ -689,10 +713,10 @@ def test_samsa_offers_what_apache_kafka_does_but_for_what_has_a_reason(
     kafka, kafka_knows, kafka_finalized = offered(both.kafka, version)
     assert kafka == kafkas()
     assert differences(samsa, kafka) == set(DIFFERENT)
-    # No transactions, share groups, streams groups, voters: none of their features.
+    # No share groups, streams groups, voters: none of their features.
     assert known.items() <= kafka_knows.items()
     assert finalized.items() <= kafka_finalized.items()
-    names = {"metadata.version", "group.version"}
+    names = {"metadata.version", "group.version", "transaction.version"}
     assert set(finalized) == (names if version >= 3 else set())
     assert set(known) == names & set(kafka_knows)
 

@@ -1,6 +1,5 @@
 """A broker without a server: its handlers, on stores and a clock that the test holds."""
 
-import asyncio
 from itertools import count
 from typing import Any
 
@@ -8,7 +7,8 @@ from server.talk import NOW
 
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.journal import HeadJournal
-from samsa.broker.broker import Broker, Held, Later, Rules
+from samsa.broker.answer_rows import row_of
+from samsa.broker.broker import Broker, Rules
 from samsa.dispatch import answer
 from samsa.groups import GroupSettings
 from samsa.local.object_journal import ObjectJournal
@@ -62,12 +62,5 @@ def a_broker(
 async def ask(broker: Broker, key: ApiKey, version: int, row: Any) -> Any:
     """From the bytes of a request to the row of its answer."""
     frame = memoryview(bytearray(request_frame(APIS[key], version, 1, "inside", row)))
-    given = await answer(read_request(frame[SIZE:]), ADDRESS, broker)
-    if isinstance(given, Later):
-        if given.under_way:
-            await asyncio.wait(given.under_way, timeout=given.timeout_s)
-        given = given.build()
-    if isinstance(given, Held):
-        given.release()
-        given = given.row
-    return given
+    async with row_of(await answer(read_request(frame[SIZE:]), ADDRESS, broker)) as row:
+        return row

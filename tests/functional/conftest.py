@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from functional.journals import PLACES, Place, open_place
 from functional.racers import crowd_of_processes
 from support.servers.faults import FaultyProxy, faulty_proxy
 from support.stores import BUCKET
@@ -66,6 +67,19 @@ async def open_ledger(kind: str, folder: Path, request: pytest.FixtureRequest) -
 async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
     ledger = await open_ledger(request.param, tmp_path, request)
     yield ledger
+    await ledger.close()
+
+
+@pytest.fixture(params=PLACES)
+async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+    """A ledger of each kind, with its journals."""
+    kind = request.param
+    ledger = await open_ledger(kind.partition(" ")[0], tmp_path, request)
+    place = open_place(kind, ledger, tmp_path)
+    yield place
+    for journal in (place.journal, place.other):
+        await journal.close()
+    await place.objects.close()
     await ledger.close()
 
 

@@ -2,17 +2,30 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from functional.given import an_extent
 
 from samsa.aws.journal import HeadJournal
+from samsa.local.folder import FolderObjects
+from samsa.local.journal import SqliteJournal
 from samsa.local.memory import MemoryObjects
+from samsa.local.object_journal import ObjectJournal
 from samsa.ports import Claim, CommitResult, Extent, Journal, Objects, Partition
 
 A_TIME = 1_700_000_000_000
 A_WEEK = 7 * 86_400_000
+PLACES = ["sqlite packs", "sqlite notes", "sqlite objects", "dynamodb-moto", "dynamodb-local"]
+
+
+class Place(NamedTuple):
+    ledger: Any
+    objects: Objects
+    journal: Journal
+    other: Journal
+    """Of another process; with notes, another one of the process that is alone."""
 
 
 class SetClock:
@@ -33,6 +46,18 @@ def a_journal(
     heads: Any, objects: Objects | None = None, clock: SetClock | None = None
 ) -> HeadJournal:
     return HeadJournal(heads, objects or MemoryObjects(), words(), clock or SetClock())
+
+
+def open_place(kind: str, ledger: Any, folder: Path) -> Place:
+    if kind in ("sqlite packs", "sqlite notes"):
+        folders = FolderObjects(str(folder / "objects"))
+        one, other = (SqliteJournal(ledger, folders.root, name) for name in "ab")
+        assert one.stay_alone() if kind == "sqlite notes" else not ledger.noted.alone
+        return Place(ledger, folders, one, other)
+    objects = MemoryObjects()
+    if kind == "sqlite objects":
+        return Place(ledger, objects, *(ObjectJournal(ledger, objects, words()) for _ in range(2)))
+    return Place(ledger, objects, *(a_journal(ledger, objects) for _ in range(2)))
 
 
 def a_claim(producer_id: int, state: bytes = b"state", after: int = 0) -> Claim:

@@ -11,7 +11,7 @@ from functional.journals import SetClock, a_claim, a_journal, extents_of, put, w
 from samsa.aws.journal import HeadJournal
 from samsa.aws.tidying import Settling
 from samsa.local.memory import MemoryObjects
-from samsa.ports import Partition
+from samsa.ports import Aborted, End, Partition, Unavailable
 from samsa.ports.bounds import (
     FEW_PRODUCERS,
     FRUGAL_INLINE_BYTES,
@@ -20,6 +20,7 @@ from samsa.ports.bounds import (
     OTHERS_BYTES,
     SETTLE_OTHERS_MS,
 )
+from samsa.ports.heads import MOST_REMOVED
 
 DATA = b"d" * 1_000
 CROWD = 12
@@ -196,3 +197,136 @@ async def test_a_function_does_not_evict_the_producer_that_it_serves(dynamodb: A
     await put(journal, partition, DATA, [a_claim(0, after=1)])
     await journal.drain()
     assert (await dynamodb.head_state(partition)).producers.keys() == {0}
+
+
+# Aborted transactions
+
+
+async def abort(journal: HeadJournal, partition: Partition, after: int = 0) -> None:
+    await put(journal, partition, claims=[a_claim(7, after=after)._replace(opens=0)])
+    await put(journal, partition, claims=[a_claim(7, after=after + 1)._replace(ends=End.ABORT)])
+
+
+async def found(ledger: Any, partition: Partition) -> list[Aborted]:
+    """As a reader finds them: the head first."""
+    head = await ledger.head(partition)
+    return sorted({*await ledger.aborted(partition, 0, head.next_offset), *head.aborted})
+
+
+@pytest.mark.parametrize("settling", Settling)
+async def test_what_was_aborted_is_found_after_each_step_of_settling(
+    dynamodb: Any, settling: Settling
+):
+    partition = await a_partition(dynamodb)
+    journal = HeadJournal(dynamodb, MemoryObjects(), words(), SetClock(), settling=settling)
+    steps = Counter[int]()
+    for name in ("index", "store_aborted", "take_out", "update_head"):
+        method = getattr(dynamodb, name)
+
+        async def watched(*arguments: Any, method: Any = method) -> Any:
+            done = await method(*arguments)
+            steps[len(await found(dynamodb, partition))] += 1
+            return done
+
+        setattr(dynamodb, name, watched)
+    for number in range(5):
+        await abort(journal, partition, 2 * number)
+        await journal.drain()
+        assert [one.marker for one in await found(dynamodb, partition)] == [
+            2 * n + 1 for n in range(number + 1)
+        ]
+    assert steps.keys() == set(range(6))
+    await journal.settle(partition)
+    head = await dynamodb.head(partition)
+    assert (head.tail, head.aborted, head.aborted_to) == ((), (), 10)
+    assert len(await dynamodb.aborted(partition, 0, 10)) == 5
+
+
+async def test_a_marker_costs_one_write_more_if_its_transaction_is_aborted(dynamodb: Any):
+    partition = await a_partition(dynamodb)
+    journal = a_journal(dynamodb)
+    claims = [a_claim(7)._replace(opens=0), a_claim(8)._replace(opens=1)]
+    await put(journal, partition, claims=claims, offsets=2)
+    await journal.drain()
+    costs = []
+    for producer_id, end in ((7, End.COMMIT), (8, End.ABORT)):
+        before = Counter(dynamodb.requests)
+        claim = a_claim(producer_id, after=1)._replace(ends=end)
+        await put(journal, partition, claims=[claim])
+        await journal.drain()
+        costs.append(Counter(dynamodb.requests) - before)
+    assert costs == [{"UpdateItem": 1, "PutItem": 1}, {"UpdateItem": 1, "PutItem": 2}]
+
+
+async def test_who_settles_for_a_process_that_is_gone_stores_what_it_has_aborted(dynamodb: Any):
+    """Whether that process came as far as the index, or had stored only that; and it is not stored
+    again if its marker is in the index."""
+    partition = await a_partition(dynamodb)
+    gone, other = a_journal(dynamodb), a_journal(dynamodb)
+    gone._tidier.begin_settling = lambda *_, **__: None  # type: ignore[method-assign]
+    for number in range(3):
+        await abort(gone, partition, 2 * number)
+    head = await dynamodb.head(partition)
+    await dynamodb.store_aborted(partition, head.aborted[0])
+    await dynamodb.store_aborted(partition, head.aborted[1])
+    await dynamodb.index(partition, head.tail[1])
+    before = Counter(dynamodb.requests)
+    await other.settle(partition)
+    requests = Counter(dynamodb.requests) - before
+    assert requests["PutItem"] == 5 + 2  # extents, and aborted transactions
+    assert await dynamodb.aborted(partition, 0, 6) == list(head.aborted)
+
+
+async def test_settling_that_could_not_store_what_was_aborted_leaves_its_marker_in_the_head(
+    dynamodb: Any, monkeypatch: pytest.MonkeyPatch
+):
+    async def fails(*_: Any) -> None:
+        raise Unavailable("slow down")
+
+    partition, journal = await a_partition(dynamodb), a_journal(dynamodb)
+    with monkeypatch.context() as patched:
+        patched.setattr(dynamodb, "store_aborted", fails)
+        await abort(journal, partition)
+        await journal.drain()
+        with pytest.raises(Unavailable):
+            await journal.settle(partition)
+        await put(journal, partition)
+        await journal.drain()
+    head = await dynamodb.head(partition)
+    assert head.tail[0].base == 1
+    # In the index it would count as settled, for all others too.
+    assert 1 not in [extent.base for extent in await dynamodb.extents(partition, 0, 9)]
+    assert [one.marker for one in head.aborted] == [1]
+    await journal.settle(partition)
+    assert [one.marker for one in await dynamodb.aborted(partition, 0, 9)] == [1]
+
+
+async def test_a_tail_of_markers_is_settled_whole(dynamodb: Any):
+    """More of them than one update takes out."""
+    partition, journal = await a_partition(dynamodb), a_journal(dynamodb)
+    journal._tidier.begin_settling = lambda *_, **__: None  # type: ignore[method-assign]
+    many = MOST_REMOVED + 3
+    claims = [a_claim(n)._replace(opens=n) for n in range(many)]
+    await put(journal, partition, claims=claims, offsets=many)
+    for n in range(many):
+        await put(journal, partition, claims=[a_claim(n, after=1)._replace(ends=End.ABORT)])
+    head = await dynamodb.head(partition)
+    assert len(head.aborted) == many
+    await journal.settle(partition)
+    assert (await dynamodb.head(partition)).aborted == ()
+    assert await dynamodb.aborted(partition, 0, 99) == list(head.aborted)
+
+
+async def test_a_partition_without_aborted_transactions_costs_nothing_to_drop(dynamodb: Any):
+    partition, journal = await a_partition(dynamodb), a_journal(dynamodb)
+    await put(journal, partition)
+    await journal.settle(partition)
+    await dynamodb.advance_start(partition, 1)
+    before = Counter(dynamodb.requests)
+    assert await dynamodb.drop_extents(partition, 1) == 1
+    assert Counter(dynamodb.requests) - before == {"Query": 1, "BatchWriteItem": 1}
+    await put(journal, partition, claims=[a_claim(7)._replace(opens=0)])
+    await put(journal, partition, claims=[a_claim(7, after=1)._replace(ends=End.ABORT)])
+    await journal.settle(partition)
+    assert await dynamodb.drop_extents(partition, 3) == 2
+    assert await dynamodb.aborted(partition, 0, 9) == []

@@ -1,9 +1,10 @@
 """What the DynamoDB ledger makes of a DynamoDB that fails, and of answers that get lost."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from functional.given import DAY_MS, a_partition, a_topic, an_extent, an_update
+from functional.groups_given import NOW, committed
 from functional.journals import a_claim, a_journal, extents_of, put
 from support.servers.faults import (
     Fault,
@@ -20,8 +21,18 @@ from support.servers.faults import (
 
 from samsa.aws.client import Patience
 from samsa.aws.dynamodb import DynamoLedger
+from samsa.aws.dynamodb_groups import DynamoGroups
 from samsa.aws.errors import BadRequest
-from samsa.ports import Bound, Misconfigured, NotDone, Partition, Unavailable
+from samsa.aws.items import Item
+from samsa.ports import (
+    Aborted,
+    Bound,
+    Misconfigured,
+    NotDone,
+    Partition,
+    TransactionItem,
+    Unavailable,
+)
 from samsa.ports.heads import HeadProducer
 
 ONE_TRY = Patience(connect_s=10, read_s=10, tries=1)
@@ -194,6 +205,8 @@ PRODUCER = HeadProducer(Bound(1, b"state", 0), 0, DAY_MS)
         ("count_sweep", (), "UpdateItem"),
         ("producer_item", (1,), "GetItem"),
         ("store_producer", (1, PRODUCER), "PutItem"),
+        ("store_aborted", (Aborted(3, 7, 0, 4),), "PutItem"),
+        ("aborted", (0, 9), "Query"),
         ("index", (an_extent(0),), "PutItem"),
         ("extents", (0, 9), "Query"),
     ],
@@ -276,6 +289,119 @@ async def test_settling_that_stops_half_way_hides_nothing_and_is_done_later(
     assert await extents_of(hasty, partition) == before
 
 
+# Transactions
+
+
+@pytest.fixture
+def store(stubborn: DynamoLedger) -> DynamoGroups:
+    return DynamoGroups(stubborn.table)
+
+
+FIRST = TransactionItem(1, 1000, b"first")
+OFFSETS = {("letters", n): committed(n) for n in range(40)}
+
+
+@pytest.mark.parametrize("fault", [lose_the_answer, answer(500)])
+@pytest.mark.parametrize(
+    ("after", "item", "operations"),
+    [
+        (0, FIRST, ["TransactWriteItems"] * 2),
+        (1, FIRST._replace(version=2), ["UpdateItem"] * 2),
+        (
+            1,
+            FIRST._replace(version=2, producer_id=2000),
+            ["UpdateItem", "UpdateItem", "TransactWriteItems"],
+        ),
+    ],
+)
+async def test_a_step_of_a_transaction_whose_answer_is_lost_is_found_to_be_done(
+    store: DynamoGroups,
+    proxy: FaultyProxy,
+    fault: Fault,
+    after: int,
+    item: TransactionItem,
+    operations: list[str],
+):
+    name = f"pay-{after}-{item.producer_id}-{id(fault)}"
+    if after:
+        await store.put_transaction(name, FIRST, 0)
+    proxy.faults, proxy.requests = [fault], []
+    assert await store.put_transaction(name, item, after) is None
+    # moto knows no token of a transaction: it refuses the second one, and the item is read.
+    asked = [operation for operation in sent(proxy) if after or operation != "GetItem"]
+    assert asked == operations
+    assert await store.transaction(name) == item
+    assert await store.transactional_id_of(item.producer_id) == name
+
+
+async def test_a_new_producer_id_whose_answer_is_lost_is_found_to_be_given(
+    store: DynamoGroups, proxy: FaultyProxy
+):
+    await store.put_transaction("new-producer", FIRST, 0)
+    new = TransactionItem(2, 3000, b"second")
+    proxy.faults = [passes, lose_the_answer, answer(500)]
+    assert await store.put_transaction("new-producer", new, 1) is None
+    assert await store.transaction("new-producer") == new
+
+
+@pytest.mark.parametrize("lost", range(3))
+async def test_offsets_are_added_and_committed_once_whichever_answer_is_lost(
+    store: DynamoGroups, proxy: FaultyProxy, lost: int
+):
+    group = f"family-{lost}"
+    for serial in (1, 2):
+        offsets = {where: one._replace(offset=serial) for where, one in OFFSETS.items()}
+        proxy.faults = [passes] * lost + [lose_the_answer]
+        assert await store.add_pending(group, 7, serial, offsets, NOW + DAY_MS)
+        proxy.faults = [passes] * lost + [lose_the_answer]
+        await store.end_pending(group, 7, serial, True, NOW + DAY_MS)
+        proxy.faults = []
+        assert await store.offsets(group, NOW) == offsets
+        assert await store.pending(group) == []
+
+
+async def test_who_ends_a_transaction_and_stops_half_way_leaves_the_rest_to_another(
+    hasty: DynamoLedger, proxy: FaultyProxy
+):
+    """Over more topics than one transaction of DynamoDB writes."""
+    store = DynamoGroups(hasty.table)
+    offsets = {(f"topic-{n}", 0): committed(n) for n in range(150)}
+    await store.add_pending("half", 7, 1, offsets, NOW + DAY_MS)
+    proxy.faults = [passes, passes, answer(500)]
+    with pytest.raises(Unavailable):
+        await store.end_pending("half", 7, 1, True, NOW + DAY_MS)
+    assert 0 < len(await store.offsets("half", NOW)) < 150
+    assert len((await store.pending("half"))[0].offsets) == 150
+    await store.end_pending("half", 7, 1, True, NOW + DAY_MS)
+    assert len(await store.offsets("half", NOW)) == 150
+    assert await store.pending("half") == []
+
+
+@pytest.mark.parametrize("overtaken_before", [1, 2])
+async def test_who_is_late_with_a_part_of_an_end_changes_nothing(
+    hasty: DynamoLedger, overtaken_before: int
+):
+    """Another process has ended it, and the group has gone on since."""
+    store, other = DynamoGroups(hasty.table), DynamoGroups(hasty.table)
+    offsets = {(f"topic-{n}", 0): committed(n) for n in range(150)}
+    newer = dict.fromkeys(offsets, committed(1_000))
+    group = f"late-{overtaken_before}"
+    await store.add_pending(group, 7, 1, offsets, NOW + DAY_MS)
+    transact, parts = hasty.table.transact, []
+
+    async def overtaken(writes: Sequence[Item]) -> None:
+        parts.append(writes)
+        if len(parts) == overtaken_before:
+            hasty.table.transact = transact  # type: ignore[method-assign]
+            await other.end_pending(group, 7, 1, True, NOW + DAY_MS)
+            await other.commit(group, -1, newer)
+        await transact(writes)
+
+    hasty.table.transact = overtaken  # type: ignore[method-assign]
+    await store.end_pending(group, 7, 1, True, NOW + DAY_MS)
+    assert await store.offsets(group, NOW) == newer
+
+
 async def test_a_topic_whose_creation_got_no_answer_is_created(
     stubborn: DynamoLedger, proxy: FaultyProxy
 ):
@@ -290,6 +416,6 @@ async def test_items_that_a_batch_left_are_sent_again(hasty: DynamoLedger, proxy
     partition = await a_partition(hasty, "batch")
     for base in range(30):
         await hasty.index(partition, an_extent(base))
-    proxy.faults = [passes, leave_the_batch, leave_the_batch]
+    proxy.faults = [passes, passes, leave_the_batch, leave_the_batch]
     assert await hasty.drop_extents(partition, 30) == 30
     assert await hasty.extents(partition, 0, 99) == []

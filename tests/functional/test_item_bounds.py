@@ -15,28 +15,58 @@ import pytest
 from functional.conftest import open_ledger
 from functional.given import DAY_MS, a_topic, an_extent
 from functional.groups_given import NOW, committed, open_groups
-from functional.journals import a_journal
+from functional.journals import a_journal, put
 
+import samsa.aws.journal
 from samsa.aws.group_items import Expression, chunks_of
-from samsa.aws.head_items import new_head, pack_entry, producer_attribute
-from samsa.aws.heads import FORGOTTEN_AT_ONCE, commit
+from samsa.aws.head_changes import commit
+from samsa.aws.head_items import (
+    aborted_name,
+    new_head,
+    open_name,
+    pack_aborted,
+    pack_entry,
+    producer_attribute,
+    weight,
+)
+from samsa.aws.heads import FORGOTTEN_AT_ONCE
 from samsa.aws.items import extent_item, number
+from samsa.aws.journal import CLAIM_BYTES, OPEN_BYTES
+from samsa.aws.pending_offsets import IN_ONE_UPDATE
 from samsa.aws.table import TRANSACTION
+from samsa.aws.transaction_items import adding
 from samsa.groups.room import MOST_STORED
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Claim, GroupItem, Ledger, NotDone, Partition, PendingDeletion, Topic
+from samsa.ports import (
+    Claim,
+    End,
+    GroupItem,
+    Ledger,
+    NotDone,
+    Partition,
+    PendingDeletion,
+    Topic,
+    TransactionItem,
+)
 from samsa.ports.bounds import (
     INLINE_BYTES,
     LONG_TAIL_BYTES,
+    LONG_TAIL_ENTRIES,
     LONGEST_GROUP_ID,
+    LONGEST_TRANSACTIONAL_ID,
     MOST_CONFIG_BYTES,
     MOST_HEAD_BYTES,
+    MOST_OPEN_TRANSACTIONS,
+    MOST_PENDING_BYTES,
     MOST_PRODUCERS,
+    MOST_TRANSACTION_BYTES,
     MOST_WATCHED,
     MOST_WATCHERS,
+    ItemTooLarge,
+    pending_weight,
 )
 from samsa.ports.extents import KEYS_PER_GRAVE
-from samsa.ports.heads import MOST_CLAIMS, MOST_REMOVED, HeadClaim, HeadUpdate
+from samsa.ports.heads import MOST_CLAIMS, MOST_REMOVED, HeadClaim, HeadUpdate, entry_weight
 from samsa.ports.joining import MOST_MARKS
 from samsa.topics.configs import Refused, check_configs
 from samsa_websocket.pushes.open_connections import OpenConnection, OpenConnections
@@ -45,6 +75,8 @@ DYNAMODB = "dynamodb-local"
 KINDS = ["sqlite", DYNAMODB]
 LARGE_OFFSET = 2**62
 A_TIME = 1_700_000_000_000
+A_MARKER = 78
+"""Bytes of a control batch."""
 A_STATE = 3 + 5 * 16
 """Bytes of a producer's state with five batches."""
 AN_ADDRESS = "255.255.255.255|65535"
@@ -67,7 +99,14 @@ async def groups(request: pytest.FixtureRequest, tmp_path: Path, closing: list[L
     await groups.close()
 
 
-async def crowded(ledger: Any, watchers: int, entries: int = 0, producers: int = 0) -> Partition:
+async def crowded(
+    ledger: Any,
+    watchers: int,
+    entries: int = 0,
+    producers: int = 0,
+    markers: int = 0,
+    opened: int = 0,
+) -> Partition:
     """A partition whose head is as full as that, with parts as long as they come."""
     topic = a_topic()
     await ledger.create_topic(topic)
@@ -85,6 +124,14 @@ async def crowded(ledger: Any, watchers: int, entries: int = 0, producers: int =
     for n in range(entries):
         item["tail"]["M"][f"{n:016}"] = {"B": pack_entry(inline)}
         item["bases"]["M"][f"{n:016}"] = number(LARGE_OFFSET - entries + n)
+    marker = inline._replace(data=b"m" * A_MARKER)
+    for n in range(markers):
+        item["tail"]["M"][f"{n:016x}"] = {"B": pack_entry(marker)}
+        item["bases"]["M"][f"{n:016x}"] = number(LARGE_OFFSET - entries - markers + n)
+        item[aborted_name(f"{n:016x}")] = {"B": pack_aborted(10**9 + n, LARGE_OFFSET, LARGE_OFFSET)}
+        item["aborted_to"] = number(LARGE_OFFSET)
+    for n in range(opened):
+        item[open_name(2 * 10**9 + n)] = number(LARGE_OFFSET)
     for n in range(producers):
         claim = Claim(n, b"s" * A_STATE, 10_000, A_TIME + DAY_MS)
         item["producers"]["M"][str(10**9 + n)] = producer_attribute(claim, A_TIME)
@@ -95,8 +142,14 @@ async def crowded(ledger: Any, watchers: int, entries: int = 0, producers: int =
 
 async def test_the_parts_of_a_head_at_their_bounds_are_within_its_own(dynamodb: Any):
     tail = LONG_TAIL_BYTES // INLINE_BYTES + 1
-    partition = await crowded(dynamodb, MOST_WATCHERS, tail, MOST_PRODUCERS)
+    partition = await crowded(
+        dynamodb, MOST_WATCHERS, tail, MOST_PRODUCERS, LONG_TAIL_ENTRIES, MOST_OPEN_TRANSACTIONS
+    )
     assert (await dynamodb.head_state(partition)).weight < MOST_HEAD_BYTES
+
+
+def test_an_open_transaction_takes_no_more_bytes_than_are_counted_for_it():
+    assert weight({open_name(2**62): number(2**62)}) <= OPEN_BYTES
 
 
 async def test_a_full_head_takes_a_commit_only_after_it_was_settled(dynamodb: Any):
@@ -117,6 +170,70 @@ async def test_a_head_that_stays_too_large_takes_no_commit(dynamodb: Any):
     with pytest.raises(NotDone, match="bytes"):
         await journal.commit(partition, an_extent(LARGE_OFFSET), [b"x" * 100], [])
     assert (await dynamodb.head(partition)).next_offset == LARGE_OFFSET
+    await journal.close()
+
+
+async def test_a_marker_is_taken_by_a_head_that_is_too_large_for_all_else(dynamodb: Any):
+    """It ends what fills the head."""
+    partition = await crowded(dynamodb, 2 * MOST_WATCHERS, producers=MOST_PRODUCERS, opened=3)
+    journal = a_journal(dynamodb)
+    begin = Claim(5, b"state", 0, A_TIME + DAY_MS, opens=0)
+    with pytest.raises(NotDone, match="bytes"):
+        await put(journal, partition, claims=[begin])
+    for producer_id in (2 * 10**9, 2 * 10**9 + 2):
+        claim = Claim(producer_id, b"ended", 0, A_TIME + DAY_MS, ends=End.ABORT)
+        result = await put(journal, partition, claims=[claim])
+        assert result.base is not None
+    assert result.head.open_transactions.keys() == {2 * 10**9 + 1}
+    await journal.close()
+
+
+async def test_no_more_transactions_are_open_at_a_time_than_a_head_holds(dynamodb: Any):
+    """And those that are open go on, and make room when they end."""
+    partition = await crowded(dynamodb, 0, opened=MOST_OPEN_TRANSACTIONS - 1)
+    journal, other = a_journal(dynamodb), a_journal(dynamodb)
+    begin = Claim(5, b"state", 0, A_TIME + DAY_MS, opens=0)
+    more = begin._replace(producer_id=6)
+    with pytest.raises(NotDone, match="open"):
+        await put(journal, partition, claims=[begin, more], offsets=2)
+    assert (await put(journal, partition, claims=[begin])).base == LARGE_OFFSET
+    assert (await put(journal, partition, claims=[begin._replace(after=1)])).base is not None
+    with pytest.raises(NotDone, match="open"):
+        await put(journal, partition, claims=[more])
+    await put(journal, partition)
+    end = Claim(2 * 10**9, b"ended", 0, A_TIME + DAY_MS, ends=End.COMMIT)
+    assert (await put(other, partition, claims=[end])).base is not None
+    assert (await put(journal, partition, claims=[more])).base is not None
+    for each in (journal, other):
+        await each.close()
+
+
+async def test_a_head_with_room_for_a_batch_may_have_none_for_a_transaction(
+    dynamodb: Any, monkeypatch: pytest.MonkeyPatch
+):
+    plain = Claim(5, b"state", 0, A_TIME + DAY_MS)
+    for claim, is_taken in ((plain, True), (plain._replace(opens=0), False)):
+        partition = await crowded(dynamodb, 0)
+        before = (await dynamodb.head_state(partition)).weight
+        added = entry_weight(an_extent(0)) + 100 + CLAIM_BYTES + len(claim.state)
+        monkeypatch.setattr(samsa.aws.journal, "MOST_HEAD_BYTES", before + added)
+        journal = a_journal(dynamodb)
+        if is_taken:
+            assert (await put(journal, partition, claims=[claim])).base is not None
+        else:
+            with pytest.raises(NotDone, match="bytes"):
+                await put(journal, partition, claims=[claim])
+        await journal.close()
+
+
+async def test_more_open_transactions_than_allowed_stop_no_other_append(dynamodb: Any):
+    """As two processes leave them that opened the last ones at the same time."""
+    partition = await crowded(dynamodb, 0, opened=MOST_OPEN_TRANSACTIONS + 1)
+    journal = a_journal(dynamodb)
+    plain = Claim(5, b"state", 0, A_TIME + DAY_MS)
+    goes_on = plain._replace(producer_id=2 * 10**9, opens=0)
+    for claims in ([], [plain], [goes_on]):
+        assert (await put(journal, partition, claims=claims)).base is not None
     await journal.close()
 
 
@@ -176,19 +293,19 @@ async def test_a_commit_larger_than_a_transaction_is_several(groups: Any):
 
 def fullest_commit(absent: bool) -> Any:
     claim = Claim(2**62, b"s" * A_STATE, 2**31, A_TIME)
-    claims = [HeadClaim(claim, 2**31 if absent else None)] * MOST_CLAIMS
+    claims = [HeadClaim(claim, 2**31 if absent else None, opens=2**31)] * MOST_CLAIMS
     settled = {f"{n:016}": LARGE_OFFSET for n in range(MOST_REMOVED)}
     return commit(HeadUpdate(an_extent(LARGE_OFFSET), 2**31, claims, A_TIME, settled))
 
 
 async def test_a_commit_with_all_that_it_may_have_is_taken(dynamodb: Any):
-    partition = await crowded(dynamodb, 0, MOST_REMOVED, MOST_CLAIMS // 2)
+    partition = await crowded(dynamodb, 0, 0, MOST_CLAIMS // 2, MOST_REMOVED)
     known = [
-        HeadClaim(Claim(10**9 + n, b"s" * A_STATE, 10_001, A_TIME), None)
+        HeadClaim(Claim(10**9 + n, b"s" * A_STATE, 10_001, A_TIME), None, opens=2**30 + n)
         for n in range(MOST_CLAIMS // 2)
     ]
     new = [
-        HeadClaim(Claim(n, b"s" * A_STATE, 0, A_TIME), 0)
+        HeadClaim(Claim(n, b"s" * A_STATE, 0, A_TIME), 0, opens=2**30 - n)
         for n in range(MOST_CLAIMS - MOST_CLAIMS // 2)
     ]
     tail = (await dynamodb.head(partition)).tail
@@ -200,6 +317,8 @@ async def test_a_commit_with_all_that_it_may_have_is_taken(dynamodb: Any):
     assert done
     assert [one.id for one in state.head.tail] == ["new"]
     assert {p.bound.version for p in state.producers.values()} == {1, 10_002}
+    assert len(state.head.open_transactions) == MOST_CLAIMS
+    assert state.head.aborted == ()
 
 
 def test_the_largest_expressions_and_transactions_are_within_what_dynamodb_takes():
@@ -213,6 +332,7 @@ def test_the_largest_expressions_and_transactions_are_within_what_dynamodb_takes
         Expression(" AND ".join(f"watchers.{name} = :{name[1:]}" for name in watchers)),
         fullest_commit(absent=True),
         fullest_commit(absent=False),
+        adding(2**31, {("t", last + n): committed(1) for n in range(IN_ONE_UPDATE)}),
     ]
     for each in expressions:
         assert len(each.condition) < EXPRESSION_BYTES
@@ -221,6 +341,82 @@ def test_the_largest_expressions_and_transactions_are_within_what_dynamodb_takes
     marked = an_extent(0, 2**31 - 1, marks=MARKS, times=TIMES, key="k" * 200)
     size = len(str(extent_item(Partition(UUID(int=1), 0), marked)))
     assert TRANSACTION * size < 4_000_000
+
+
+# Transactions
+
+
+async def test_a_full_transaction_is_written_and_a_larger_one_is_refused(groups: Any):
+    name = "\N{GRINNING FACE}" * LONGEST_TRANSACTIONAL_ID
+    full = TransactionItem(1, 2**62, random.Random(1).randbytes(MOST_TRANSACTION_BYTES))
+    larger = full._replace(version=2, state=full.state + b"+")
+    assert await groups.put_transaction(name, full, 0) is None
+    assert await groups.put_transaction(name, full._replace(version=2), 1) is None
+    third = full._replace(version=3, producer_id=7)
+    assert await groups.put_transaction(name, third, 2) is None
+    for after, producer_id in ((3, 7), (3, 8)):
+        with pytest.raises(ItemTooLarge):
+            await groups.put_transaction(name, larger._replace(producer_id=producer_id), after)
+    with pytest.raises(ItemTooLarge):
+        await groups.put_transaction("other", larger, 0)
+    assert await groups.transaction(name) == third
+    assert await groups.transactional_ids() == [name]
+
+
+METADATA = "\N{SAMARITAN LETTER ALAF}" * 4_096
+
+
+def waiting(count: int, start: int = 0) -> Any:
+    """Of topics with the longest names and metadata."""
+    numbers = range(10_000_000 + start, 10_000_000 + start + count)
+    return {("t" * 249, number): committed(LARGE_OFFSET, METADATA) for number in numbers}
+
+
+MOST_LARGE = MOST_PENDING_BYTES // pending_weight(waiting(1))
+MOST_SMALL = MOST_PENDING_BYTES // pending_weight({("t", 0): committed(0)})
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        waiting(MOST_LARGE),
+        {("t", 10_000_000 + n): committed(LARGE_OFFSET) for n in range(MOST_SMALL)},
+    ],
+    ids=["metadata", "partitions"],
+)
+async def test_pending_offsets_fill_their_item_and_become_the_groups(groups: Any, full: Any):
+    group = "g" * 500
+    assert await groups.add_pending(group, 2**62, 1, full, NOW + DAY_MS)
+    ((_, _, found),) = await groups.pending(group)
+    assert found == full
+    with pytest.raises(ItemTooLarge):
+        await groups.add_pending(group, 2**62, 1, waiting(1, start=5_000), NOW + DAY_MS)
+    with pytest.raises(ItemTooLarge):
+        await groups.add_pending(group, 7, 1, {**full, **waiting(1, start=5_000)}, NOW + DAY_MS)
+    await groups.end_pending(group, 2**62, 1, True, NOW + DAY_MS)
+    assert await groups.offsets(group, NOW) == full
+    assert await groups.pending(group) == []
+
+
+async def test_offsets_that_replace_others_take_no_room_of_their_own(groups: Any):
+    """However often: a client may commit the same partitions with every batch of messages."""
+    for n in range(2 * MOST_LARGE):
+        offsets = {("t", 0): committed(n, METADATA), ("t", 1): committed(n)}
+        assert await groups.add_pending("family", 7, 1, offsets, NOW + DAY_MS)
+    ((_, _, found),) = await groups.pending("family")
+    assert found == offsets
+
+
+async def test_the_end_of_a_transaction_over_more_topics_than_dynamodb_writes_at_once(groups: Any):
+    offsets = {(f"t{n:03}", 0): committed(n) for n in range(2 * TRANSACTION + 1)}
+    for serial in (1, 2):
+        assert await groups.add_pending("family", 7, serial, offsets, NOW + DAY_MS)
+        await groups.end_pending("family", 7, serial, True, NOW + DAY_MS)
+        assert await groups.offsets("family", NOW) == offsets
+        assert await groups.pending("family") == []
+        await groups.commit("family", -1, dict.fromkeys(offsets, committed(0)))
+        await groups.end_pending("family", 7, serial, True, NOW + DAY_MS)
+        assert set((await groups.offsets("family", NOW)).values()) == {committed(0)}
 
 
 def full_configs() -> dict[str, str]:

@@ -13,7 +13,16 @@ import samsa.aws.commit
 from samsa.aws.commit import TRIES
 from samsa.aws.journal import HeadJournal
 from samsa.local.memory import MemoryObjects
-from samsa.ports import Bound, Buffer, Claim, NotDone, Partition, PendingDeletion, Unavailable
+from samsa.ports import (
+    Bound,
+    Buffer,
+    Claim,
+    End,
+    NotDone,
+    Partition,
+    PendingDeletion,
+    Unavailable,
+)
 from samsa.ports.joining import join_extents
 
 SMALL, LARGE = b"s" * 200, b"L" * 5_000
@@ -311,6 +320,118 @@ async def test_an_entry_of_another_object_that_has_the_same_id_is_not_taken_for_
     flaky.faults = [DROPPED]
     await asyncio.gather(put(journal, ours, LARGE), put(journal, theirs, LARGE))
     assert await contents(dynamodb, ours, objects) == [b"a" * 5_000, LARGE]
+
+
+# Transactions
+
+
+def opening(after: int = 0) -> Claim:
+    return a_claim(7, b"data", after)._replace(opens=0)
+
+
+def ending(after: int, end: End = End.ABORT) -> Claim:
+    return a_claim(7, b"ended", after)._replace(ends=end)
+
+
+@pytest.mark.parametrize("faults", [[LOST], [DROPPED], [DROPPED, LOST], [THROTTLED]])
+@pytest.mark.parametrize("is_settled", [False, True])
+async def test_a_marker_without_an_answer_ends_its_transaction_once(
+    is_settled: bool,
+    faults: list[str],
+    journal: HeadJournal,
+    flaky: FlakyHeads,
+    partition: Partition,
+    dynamodb: Any,
+    before: Before,
+):
+    await put(journal, partition, claims=[opening()])
+    if is_settled and THROTTLED not in faults:
+        before("count_sweep", lambda: a_journal(dynamodb).settle(partition))
+    flaky.faults = list(faults)
+    result = await put(journal, partition, claims=[ending(1)])
+    assert result.base == 1
+    await journal.settle(partition)
+    head = await dynamodb.head(partition)
+    assert (head.next_offset, head.open_transactions, head.aborted_to) == (2, {}, 2)
+    assert [one[:3] for one in await dynamodb.aborted(partition, 0, 9)] == [(1, 7, 0)]
+
+
+async def test_a_batch_that_arrives_after_the_marker_opens_nothing(
+    journal: HeadJournal,
+    flaky: FlakyHeads,
+    partition: Partition,
+    dynamodb: Any,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """It was sent first, and its writer has given up."""
+    await put(journal, partition, claims=[opening()])
+    await journal.drain()
+    monkeypatch.setattr(samsa.aws.commit, "TRIES", 1)
+    flaky.faults = [LIMBO]
+    with pytest.raises(Unavailable):
+        await put(journal, partition, claims=[opening(1)])
+    assert (await put(a_journal(dynamodb), partition, claims=[ending(1)])).base == 1
+    assert await flaky.arrive() == [False]
+    head = await dynamodb.head(partition)
+    assert (head.next_offset, head.open_transactions) == (2, {})
+
+
+@pytest.mark.parametrize("late", End)
+async def test_a_marker_that_arrives_late_ends_no_later_transaction(
+    late: End,
+    journal: HeadJournal,
+    flaky: FlakyHeads,
+    partition: Partition,
+    dynamodb: Any,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    await put(journal, partition, claims=[opening()])
+    await journal.drain()
+    monkeypatch.setattr(samsa.aws.commit, "TRIES", 1)
+    flaky.faults = [LIMBO]
+    with pytest.raises(Unavailable):
+        await put(journal, partition, claims=[ending(1, late)])
+    other = a_journal(dynamodb)
+    assert (await put(other, partition, claims=[ending(1, End.COMMIT)])).base == 1
+    assert (await put(other, partition, claims=[opening(2)])).base == 2
+    await other.drain()
+    assert await flaky.arrive() == [False]
+    head = await dynamodb.head(partition)
+    assert (head.open_transactions, head.aborted, head.aborted_to) == ({7: 2}, (), 0)
+
+
+async def test_what_a_stale_head_shows_of_transactions_is_not_believed(
+    journal: HeadJournal, partition: Partition, dynamodb: Any
+):
+    """Each of two journals knows the head as it was before the other's last commit."""
+    other = a_journal(dynamodb)
+    await put(journal, partition, claims=[opening()])
+    await other.producer(partition, 7)
+    assert (await put(other, partition, claims=[ending(1)])).base == 1
+    assert (await put(journal, partition, claims=[opening(2)])).lost == (7,)
+    await journal.producer(partition, 7)
+    assert (await put(journal, partition, claims=[opening(2)])).base == 2
+    assert (await put(other, partition, claims=[opening(3)])).lost == (7,)
+    await other.producer(partition, 7)
+    head = (await put(other, partition, claims=[opening(3)])).head
+    assert (head.next_offset, head.open_transactions) == (4, {7: 2})
+    await other.settle(partition)
+    assert [one[:3] for one in await dynamodb.aborted(partition, 0, 9)] == [(1, 7, 0)]
+
+
+async def test_stable_is_no_later_than_what_another_process_has_opened_meanwhile(
+    journal: HeadJournal, partition: Partition, dynamodb: Any
+):
+    """Its writer has not seen that transaction."""
+    other = a_journal(dynamodb)
+    await put(journal, partition, claims=[opening()])
+    await put(other, partition, claims=[a_claim(8)._replace(opens=0)])
+    head = (await put(journal, partition, claims=[ending(1)])).head
+    assert [one[:3] for one in head.aborted] == [(2, 7, 0)]
+    assert head.open_transactions == {8: 1}
+    assert head.aborted[0].stable <= 1
+    for each in (journal, other):
+        await each.drain()
 
 
 # Objects and sweeps

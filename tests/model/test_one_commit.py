@@ -26,7 +26,7 @@ def test_every_invariant_holds_in_the_first_states(processes, version):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_without_any_one_of_its_rules_the_protocol_breaks(rule):
-    scenario = SCENARIOS[RULES[rule]]
-    found = explore(scenario.processes, Setting(2, frozenset([rule])), ENOUGH_TO_FAIL)
+    scenario, version = SCENARIOS[RULES[rule].scenario], RULES[rule].version
+    found = explore(scenario.processes, Setting(version, frozenset([rule])), ENOUGH_TO_FAIL)
     assert found.fault is not None
     assert len(found.path) > 2

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 from pyspark_samsa import reader, splits, stream
 from pyspark_samsa.errors import DataLoss
 from pyspark_samsa.options import read_options
-from pyspark_samsa.splits import Run, Split
+from pyspark_samsa.splits import ByteRun, Split
 from samsa.log.core import Log
 from samsa.log.merge import Budget
 from samsa.log.stores import Limits
@@ -123,7 +123,7 @@ class Reading:
         self.splits = [split for split in self._reader.partitions() if isinstance(split, Split)]
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[ByteRun]:
         return [run for split in self.splits for run in split.runs]
 
     def rows(self) -> Rows:
@@ -170,7 +170,7 @@ def two_small(aws_log: Given) -> str:
     return name
 
 
-def inline(runs: list[Run]) -> int:
+def inline(runs: list[ByteRun]) -> int:
     return sum(len(run.stored.data) for run in runs)
 
 

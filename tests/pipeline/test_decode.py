@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline.given import LOG_APPEND_TIME, a_batch
 
 from pyspark_samsa.columns import HEADERS, SPARK_TYPES, arrow_schema
-from pyspark_samsa.decode import WORTH_IT, Choice, Decode, compiled, plain
+from pyspark_samsa.decode import WORTH_IT, Decode, DecoderChoice, compiled, plain
 from samsa.records import Codec, CorruptBatch, Record, build, filler, headers
 from samsa.records.header import CONTROL
 
@@ -171,18 +171,18 @@ class TestEither:
 
 
 def test_numba_is_loaded_once_there_was_enough_to_do_for_it():
-    choice = Choice()
+    choice = DecoderChoice()
     assert choice.decoder(WORTH_IT // 2) is plain.decode
     assert choice.decoder(WORTH_IT // 2) is compiled.decode
     assert choice.decoder(1) is compiled.decode
-    assert Choice().decoder(WORTH_IT) is compiled.decode
+    assert DecoderChoice().decoder(WORTH_IT) is compiled.decode
 
 
 def test_what_stays_is_not_looked_at_for_cycles_after_every_task():
-    Choice().decoder(WORTH_IT)
+    DecoderChoice().decoder(WORTH_IT)
     frozen = gc.get_freeze_count()
     assert frozen > 50_000
-    Choice().decoder(WORTH_IT)
+    DecoderChoice().decoder(WORTH_IT)
     assert gc.get_freeze_count() <= frozen, "once: what tasks leave behind must go"
 
 

@@ -20,9 +20,9 @@ from support.stores import BUCKET
 
 from pyspark_samsa.errors import BadOption, BadRows, SamsaError
 from pyspark_samsa.latest.delta import DeltaRows
-from pyspark_samsa.latest.files import Files
+from pyspark_samsa.latest.files import ParquetFiles
 from pyspark_samsa.latest.options import read_latest_options
-from pyspark_samsa.latest.sink import LatestWriter, Staged
+from pyspark_samsa.latest.sink import LatestWriter, StagedFile
 
 FORMS = ["parquet", "delta"]
 FIELDS = "`Truck Id` STRING, at TIMESTAMP, speed DOUBLE, offset BIGINT, left BOOLEAN"
@@ -62,7 +62,7 @@ class Latest:
         self.said = said
         self.writer = LatestWriter(read_latest_options(said, COLUMNS))
 
-    def stage(self, changes: list[Change], tasks: int = 2) -> list[Staged]:
+    def stage(self, changes: list[Change], tasks: int = 2) -> list[StagedFile]:
         shares = [[one.row for one in changes[task::tasks]] for task in range(tasks)]
         return [
             self.writer.write(iter([pa.RecordBatch.from_pylist(rows, SCHEMA)] if rows else []))
@@ -168,7 +168,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
         return call
 
-    for owner, name in [(Files, "write"), (Files, "remove"), (DeltaRows, "merge")]:
+    for owner, name in [(ParquetFiles, "write"), (ParquetFiles, "remove"), (DeltaRows, "merge")]:
         monkeypatch.setattr(owner, name, mortal(getattr(owner, name)))
 
     def die_after(calls: int) -> None:

@@ -8,21 +8,28 @@ from xml.etree import ElementTree
 import pytest
 
 from pyspark_samsa.plots.drawing import close, draw, size_text, spell
-from pyspark_samsa.plots.figures import Backlog, Bar, Figures, MapPlace, Window, step_for
+from pyspark_samsa.plots.figures import (
+    Backlog,
+    Bar,
+    MapPlace,
+    PipelineFigures,
+    TimeWindow,
+    step_for,
+)
 from pyspark_samsa.plots.page import page, svg
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-def figures(trucks: int = 3, bars: int = 4) -> Figures:
+def figures(trucks: int = 3, bars: int = 4) -> PipelineFigures:
     names = [f"truck-{number:03d}" for number in range(trucks)]
-    return Figures(
+    return PipelineFigures(
         step_s=60,
         traffic=[Bar(NOON + timedelta(minutes=n), 100 + n, 9_000 + n) for n in range(bars)],
         backlog=[Backlog(0, 200, 0), Backlog(1, 180, 26)] if bars else [],
         reasons={"it is not <JSON>": 7, "truck_id is missing": 2} if trucks else {},
         windows=[
-            Window(NOON + timedelta(minutes=5 * n), name, 10, 60.0 + n)
+            TimeWindow(NOON + timedelta(minutes=5 * n), name, 10, 60.0 + n)
             for n in range(3)
             for name in names
         ],
@@ -34,7 +41,7 @@ def figures(trucks: int = 3, bars: int = 4) -> Figures:
 def drawn():
     made = []
 
-    def drawn(what: Figures) -> str:
+    def drawn(what: PipelineFigures) -> str:
         made.append(draw(what))
         return page("trucks & trailers", what, made[-1])
 

@@ -14,7 +14,7 @@ from pipeline.given import moment
 
 from samsa.http_api.partitioner import partition_for
 from samsa_broker.demo.position import HEAD, MARKER
-from samsa_broker.demo.story import Form, Kind, Plot, Told, tell
+from samsa_broker.demo.story import Form, Plot, RecordKind, ToldRecord, tell
 
 PARTITIONS = 3
 WINDOW_MS, PATIENCE_MS = 300_000, 600_000
@@ -39,7 +39,7 @@ class Chapter:
         shares = f"--bad {self.bad} --late {self.late} --gone {self.gone} --start {start}"
         return [*words.split(), *shares.split(), "--partitions", str(PARTITIONS)]
 
-    def told(self) -> list[Told]:
+    def told(self) -> list[ToldRecord]:
         plot = Plot(
             form=Form.MIXED,
             bad=self.bad,
@@ -55,10 +55,10 @@ class Chapter:
 class Placed:
     partition: int
     offset: int
-    told: Told
+    told: ToldRecord
 
 
-def placed(told: Iterable[Told]) -> list[Placed]:
+def placed(told: Iterable[ToldRecord]) -> list[Placed]:
     """Where each record is in the topic."""
     ends = [0] * PARTITIONS
     found = []
@@ -86,7 +86,7 @@ def dead_letters(records: Iterable[Placed]) -> list[tuple]:
     return sorted(
         (r.told.key, r.told.value, why_not(r.told.value), r.partition, r.offset)
         for r in records
-        if r.told.kind == Kind.BAD
+        if r.told.kind == RecordKind.BAD
     )
 
 
@@ -109,21 +109,21 @@ def why_not(value: bytes) -> str:
     return "latitude is not from -90 to 90: 999.0"
 
 
-def watermark(chapter: Iterable[Told]) -> int:
+def watermark(chapter: Iterable[ToldRecord]) -> int:
     """After a run that has read all of it."""
     return max(one.position.event_timestamp for one in chapter if one.position) - PATIENCE_MS
 
 
-def window_end(told: Told) -> int:
+def window_end(told: ToldRecord) -> int:
     return (told.position.event_timestamp // WINDOW_MS + 1) * WINDOW_MS
 
 
-def in_time(chapter: Iterable[Told], mark: int) -> list[Told]:
+def in_time(chapter: Iterable[ToldRecord], mark: int) -> list[ToldRecord]:
     """The positions that still count when a run begins at this watermark."""
     return [one for one in chapter if one.position and window_end(one) > mark]
 
 
-def speeds(counted: Iterable[Told], mark: int) -> dict[tuple, tuple]:
+def speeds(counted: Iterable[ToldRecord], mark: int) -> dict[tuple, tuple]:
     """Start of the window and truck, to the number of positions, their average and top speed."""
     windows: dict[tuple, list[float]] = defaultdict(list)
     for one in counted:
@@ -137,7 +137,7 @@ def latest(records: Iterable[Placed]) -> set[tuple]:
     """The newest position of each truck that has not left, and its offset."""
     newest: dict[bytes, tuple] = {}
     for r in records:
-        if r.told.kind == Kind.BAD:
+        if r.told.kind == RecordKind.BAD:
             continue
         at = r.told.position.event_timestamp if r.told.position else r.told.timestamp
         newest[r.told.key] = max(newest.get(r.told.key, (-1, -1, None)), (at, r.offset, r.told))

@@ -35,13 +35,14 @@ def test_acls_are_disabled_and_each_creation_and_filter_is_told(peer: Peer, vers
     assert [one.error_code for one in deleted] == [DISABLED] * 3
 
 
-def test_there_are_no_quotas_no_credentials_and_no_transactions(peer: Peer):
+def test_there_are_no_quotas_no_credentials_and_no_such_transactions(peer: Peer):
     quotas = peer.ask(ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, describe_client_quotas.REQUEST())
     assert (quotas.error_code, quotas.entries) == (ErrorCode.NONE, [])
     everyone = describe_user_scram_credentials.REQUEST(users=None)
     told = peer.ask(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, everyone)
     assert (told.error_code, told.results) == (ErrorCode.NONE, [])
-    listed = peer.ask(ApiKey.LIST_TRANSACTIONS, 2, list_transactions.REQUEST())
+    row = list_transactions.REQUEST(transactional_id_pattern="nobody.*")
+    listed = peer.ask(ApiKey.LIST_TRANSACTIONS, 2, row)
     assert (listed.error_code, listed.transaction_states) == (ErrorCode.NONE, [])
 
 
@@ -76,7 +77,7 @@ def test_the_features_say_which_kafka_this_is_to_its_clients(peer: Peer):
     for version in (3, 4):
         told = peer.ask(ApiKey.API_VERSIONS, version, row)
         levels = {one.name: one.max_version_level for one in told.finalized_features}
-        assert levels == {"metadata.version": 30, "group.version": 1}
+        assert levels == {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
         # Version 3 of old Java clients does not read a feature that begins at 0.
         lowest = {one.name: one.min_version for one in told.supported_features}
         assert ("group.version" in lowest) == (version == 4)

@@ -140,9 +140,12 @@ def test_ids_are_never_given_twice(samsa: Samsa, connect: Any) -> None:
     assert len(set(ids)) == 250
 
 
-def test_a_transactional_id_is_refused(peer: Peer) -> None:
-    row = init_producer_id.REQUEST(transactional_id="mine", transaction_timeout_ms=1_000)
-    assert peer.ask(ApiKey.INIT_PRODUCER_ID, 4, row).error_code != ErrorCode.NONE
+def test_a_transactional_id_keeps_its_producer_id_and_gets_a_new_epoch(peer: Peer) -> None:
+    row = init_producer_id.REQUEST(transactional_id="its own", transaction_timeout_ms=1_000)
+    first, second = (peer.ask(ApiKey.INIT_PRODUCER_ID, 4, row) for _ in range(2))
+    assert first.error_code == second.error_code == ErrorCode.NONE
+    assert second.producer_id == first.producer_id
+    assert (first.producer_epoch, second.producer_epoch) == (0, 1)
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

@@ -1,5 +1,6 @@
 """What clients say when they administer, for the proxy of capture_frames.py."""
 
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -100,13 +101,14 @@ def ask_about_security(bootstrap: str) -> None:
     given = ACL(*may_read, ResourcePattern(*topic))
     wanted = ACLFilter(*may_read, ResourcePatternFilter(*topic))
     with closing(KafkaPython(bootstrap).admin()) as admin:
-        for ask in (
+        questions: tuple[Callable[[], object], ...] = (
             lambda: admin.describe_acls(wanted),
             lambda: admin.create_acls([given]),
             lambda: admin.delete_acls([wanted]),
             lambda: admin.describe_user_scram_credentials([USER]),
             lambda: admin.list_transactions(),
-        ):
+        )
+        for ask in questions:
             with suppress(KafkaError):
                 ask()
         # Apache Kafka makes its topic of transactions first.

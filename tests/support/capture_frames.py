@@ -34,10 +34,17 @@ from support.capture_admin import (
     say_who_asks,
 )
 from support.capture_groups import CLIENTS, GROUP_APIS, ask_about_groups, read_in_groups
+from support.capture_transactions import (
+    TRANSACTION_APIS,
+    administer_transactions,
+    transact,
+)
 
 from samsa.wire.apis import APIS
 
 LARGEST = 4096
+BROKERS = (b"broker-", b"AddPartitionsManager-")
+"""How the names begin that Apache Kafka gives itself as a client."""
 Watch = Callable[[bytes], None]
 RECORDS = [
     Record(b"key", b"value " * 40, (("trace", b"one"), ("trace", b"two"))),
@@ -91,11 +98,18 @@ class Connection(socketserver.BaseRequestHandler):
     def sent(self, frame: bytes) -> None:
         key, version, correlation = struct.unpack_from(">hhi", frame)
         self.asked[correlation] = key, version
-        self.server.album.keep(f"{self.server.album.client}-{{api}}", key, version, frame)
+        name = "broker" if is_of_broker(frame) else self.server.album.client
+        self.server.album.keep(f"{name}-{{api}}", key, version, frame)
 
     def answered(self, frame: bytes) -> None:
         (correlation,) = struct.unpack_from(">i", frame)
         self.server.album.keep("{api}-response", *self.asked.pop(correlation), frame)
+
+
+def is_of_broker(frame: bytes) -> bool:
+    """In transactions a broker asks brokers, itself too, by the address that clients have."""
+    (size,) = struct.unpack_from(">h", frame, 8)
+    return frame[10 : 10 + max(size, 0)].startswith(BROKERS)
 
 
 def relay(source: socket.socket, target: socket.socket, watch: Watch) -> None:
@@ -152,6 +166,16 @@ def capture_admins(album: Album, bootstrap: str, logs: Path) -> None:
     ask_about_replicas(bootstrap, "golden-admin-kafka-python")
 
 
+def capture_transactions(album: Album, bootstrap: str, logs: Path) -> None:
+    album.only = TRANSACTION_APIS
+
+    def begin(name: str) -> None:
+        album.client = name
+
+    transact(bootstrap, logs, begin)
+    administer_transactions(bootstrap, logs, begin)
+
+
 def capture_security(album: Album, bootstrap: str, logs: Path) -> None:
     album.only, album.client = SECURITY_APIS, "kafka-python"
     ask_about_security(bootstrap)
@@ -172,7 +196,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--legacy", action="store_true", help="0.8 clients, requests only")
     parser.add_argument("--admin", action="store_true", help="what administrators say")
     parser.add_argument("--groups", action="store_true", help="what is said in and about groups")
-    parser.add_argument("--security", action="store_true", help="ACLs, quotas, transactions")
+    parser.add_argument("--security", action="store_true", help="ACLs, quotas")
+    parser.add_argument("--transactions", action="store_true", help="what transactions need")
     parser.add_argument("--sasl", action="store_true", help="the broker's port has SASL PLAIN")
     return parser.parse_args()
 
@@ -189,6 +214,8 @@ def main() -> None:
         capture_admins(album, bootstrap, logs)
     elif asked.groups:
         capture_groups(album, bootstrap, logs)
+    elif asked.transactions:
+        capture_transactions(album, bootstrap, logs)
     elif asked.security:
         capture_security(album, bootstrap, logs)
     elif asked.sasl:

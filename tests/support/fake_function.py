@@ -17,7 +17,8 @@ from typing import Any
 
 from support.fake_store import CONTENT_TYPE, FakeStore
 
-from samsa.broker.broker import HANDLERS, Broker, Context, Held, Later
+from samsa.broker.answer_rows import row_of
+from samsa.broker.broker import HANDLERS, Broker, Context
 from samsa.dispatch import answer, encode
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
@@ -34,18 +35,18 @@ from samsa.wire.frame import read_request
 from samsa_websocket.envelope import (
     LARGEST_INLINE,
     Error,
-    ErrorCode,
+    ErrorAction,
     Gather,
     Greeting,
     Message,
     Parked,
     Ping,
-    Range,
     Reference,
     Reply,
     Request,
     Ticket,
     Upload,
+    UrlRange,
     Wake,
     apart,
 )
@@ -81,9 +82,12 @@ async def a_broker(folder: Path) -> Broker:
 
 async def close(broker: Broker) -> None:
     stores = broker.stores
+    assert broker.groups is not None
     await broker.log.drain()
-    for each in (broker.groups, stores.journal, stores.objects, stores.ledger):
-        await each.close()
+    await broker.groups.close()
+    await stores.journal.close()
+    await stores.objects.close()
+    await stores.ledger.close()
 
 
 @dataclass(eq=False)
@@ -128,7 +132,7 @@ class FakeFunction:
                 return await self.several(message, caller)
             return await self.answer(message, caller)
         except DecodeError as error:
-            return Error(message.seq, ErrorCode.CLOSE, str(error))
+            return Error(message.seq, ErrorAction.CLOSE, str(error))
 
     async def answer(self, message: Request, caller: Caller) -> Message:
         request = read_request(memoryview(bytearray(message.frame)))
@@ -147,12 +151,9 @@ class FakeFunction:
 
     async def segments(self, request: KafkaRequest, caller: Caller) -> list[Any]:
         host = f"/{caller.greeting.client}"
-        row = await answer(request, caller.greeting.address, self.broker, host)
-        if isinstance(row, Later):
-            if row.under_way:
-                await asyncio.wait(row.under_way, timeout=row.timeout_s)
-            row = row.build()
-        return encode(request, row) if row is not None else []
+        given = await answer(request, caller.greeting.address, self.broker, host)
+        async with row_of(given) as row:
+            return encode(request, row) if row is not None else []
 
     # Parking
 
@@ -163,14 +164,11 @@ class FakeFunction:
         names = await self.watch(asked, caller) if left > 0 else {}
         asked.max_wait_ms = 0
         context = Context(request.api_version, request.client_id, caller.greeting.address)
-        row = await HANDLERS[ApiKey.FETCH](asked, context, self.broker)
-        if isinstance(row, Held):
-            row.release()
-            row = row.row
+        async with row_of(await HANDLERS[ApiKey.FETCH](asked, context, self.broker)) as row:
+            segments = encode(request, row)
         entries = [entry for topic in row.responses for entry in topic.partitions]
         size = sum(len(piece) for entry in entries for piece in entry.records or [])
         failed = row.error_code or any(entry.error_code for entry in entries)
-        segments = encode(request, row)
         if failed or size >= asked.min_bytes or left <= 0 or not names:
             return self.reply(message.seq, segments)
         if size:
@@ -185,7 +183,9 @@ class FakeFunction:
                 if topic.topic
                 else self.broker.catalog.with_id(topic.topic_id)
             )
-            for entry in topic.partitions if found else ():
+            if found is None:
+                continue
+            for entry in topic.partitions:
                 partition = Partition(found.id, entry.partition)
                 names[str(partition)] = partition
         waiter = self.broker.stores.wakeups.subscribe(names.values())
@@ -231,7 +231,7 @@ class FakeFunction:
         first, *rest = segments
         return Gather(seq, tuple(self.piece(each) for each in (bytes(first)[4:], *rest)))
 
-    def piece(self, segment: Any) -> bytes | Range:
+    def piece(self, segment: Any) -> bytes | UrlRange:
         data = plain(segment)
         if len(data) <= (0 if self.lists_everything else INLINE_PIECE):
             return data
@@ -239,7 +239,7 @@ class FakeFunction:
         stored = shift_offsets(data, -shift) if shift else data
         # As if it were in the middle of a larger object.
         url = self.store.keep(b"before" + stored + b"after")
-        return Range(url, len(b"before"), len(data), shift)
+        return UrlRange(url, len(b"before"), len(data), shift)
 
 
 def joined(segments: list[Any]) -> bytes:

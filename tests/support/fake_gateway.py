@@ -24,7 +24,7 @@ from websockets.http11 import Response
 from samsa_websocket.envelope import (
     EnvelopeError,
     Error,
-    ErrorCode,
+    ErrorAction,
     Failure,
     Message,
     Ping,
@@ -176,11 +176,13 @@ class FakeGateway:
         found: list[str] = []
         async for part in connection.recv_streaming():
             if isinstance(part, bytes):
-                return await self.violated(connection, UNSUPPORTED, "a binary frame")
+                await self.violated(connection, UNSUPPORTED, "a binary frame")
+                return None
             self.frames.append(len(part))
             found.append(part)
             if len(part) > MAX_FRAME or sum(map(len, found)) > MAX_MESSAGE:
-                return await self.violated(connection, TOO_BIG, "too much at once")
+                await self.violated(connection, TOO_BIG, "too much at once")
+                return None
         return "".join(found)
 
     async def violated(self, connection: ServerConnection, code: int, what: str) -> None:
@@ -214,8 +216,8 @@ class FakeGateway:
             Fault.SILENT: "",
             Fault.NONSENSE: "hello",
             Fault.THROTTLED: encode(Failure("Too Many Requests", "r")),
-            Fault.BUSY: encode(Error(seq, ErrorCode.RETRY, "busy")),
-            Fault.CLOSES: encode(Error(seq, ErrorCode.CLOSE, "go away")),
+            Fault.BUSY: encode(Error(seq, ErrorAction.RETRY, "busy")),
+            Fault.CLOSES: encode(Error(seq, ErrorAction.CLOSE, "go away")),
         }
         if fault in instead:
             return instead[fault]
@@ -223,7 +225,7 @@ class FakeGateway:
         if len(said) > MAX_MESSAGE:
             self.violations.append("an answer of more than 128 KB")
         after = {Fault.CUT_AFTER: None, Fault.DIES: encode(Failure("Internal server error", "r"))}
-        return after.get(fault, said)
+        return after.get(fault, said) if fault is not None else said
 
     async def push(self, connection: ServerConnection, message: Message) -> None:
         with suppress(ConnectionClosed):

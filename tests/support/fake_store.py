@@ -49,10 +49,7 @@ class Answering(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     store: FakeStore
     timeout = 20
-
-    def setup(self) -> None:
-        super().setup()
-        self.disable_nagle_algorithm = True
+    disable_nagle_algorithm = True
 
     def do_PUT(self) -> None:
         data = self.rfile.read(int(self.headers["Content-Length"]))

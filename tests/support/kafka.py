@@ -39,11 +39,13 @@ def kafka_java(heap: str, *options: str) -> list[str]:
 
 
 @contextmanager
-def a_kafka(folder: Path) -> Iterator[Broker]:
+def a_kafka(folder: Path, *settings: str) -> Iterator[Broker]:
+    """Settings are lines of its properties."""
     command = kafka_java("512M")
     port, controller = free_ports(2)
     properties = folder / "server.properties"
-    properties.write_text(PROPERTIES.format(port=port, controller=controller, folder=folder))
+    text = PROPERTIES.format(port=port, controller=controller, folder=folder)
+    properties.write_text("\n".join((text, *settings)))
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         process = subprocess.Popen(
             [*command, "SingleNode", str(properties)],

@@ -11,12 +11,12 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from samsa_websocket.local_gateway.app import LocalApi, LocalGatewaySettings, serving
 from samsa_websocket.local_gateway.chaos import Chaos
-from samsa_websocket.local_gateway.limits import Limits
+from samsa_websocket.local_gateway.limits import ApiGatewayLimits
 
 T = TypeVar("T")
 
 
-class Door:
+class RunningGateway:
     """One local API Gateway, as a test looks at it."""
 
     def __init__(self, api: LocalApi, events: Path) -> None:
@@ -37,24 +37,24 @@ class Door:
 
 
 @asynccontextmanager
-async def a_door(
+async def a_local_gateway(
     folder: Path,
     functions: Path,
     chaos: Chaos | None = None,
     keys: dict[str, str] | None = None,
     **limits: Any,
-) -> AsyncIterator[Door]:
+) -> AsyncIterator[RunningGateway]:
     events = folder / "events"
     settings = LocalGatewaySettings(
         functions=functions,
         port=0,
         environment={"EVENTS": str(events)},
         keys=keys,
-        limits=Limits(**limits),
+        limits=ApiGatewayLimits(**limits),
         chaos=chaos or Chaos(),
     )
     async with serving(settings) as api:
-        yield Door(api, events)
+        yield RunningGateway(api, events)
 
 
 async def ask(client: ClientConnection, text: str, seconds: float = 10) -> str:

@@ -20,6 +20,7 @@ from support.tools import require
 TESTS = Path(__file__).parents[1]
 DRIVERS = TESTS / "clients" / "drivers"
 FOREIGN = TESTS / "foreign" / "sources"
+FRAMEWORKS = TESTS / "frameworks" / "java"
 JUDGE = TESTS / "histories" / "judge"
 SERVERS = TESTS / "support" / "servers"
 ROOT = TESTS.parent
@@ -88,9 +89,9 @@ def go_driver() -> Path:
     return built(DRIVERS / "go", [["go", "build", "-o", "driver", "."]]) / "driver"
 
 
-@need("the group members of franz-go and Sarama", "go")
+@need("what is built with Sarama, and the group members of franz-go", "go")
 def go_members() -> Path:
-    build = ["go", "build", "-o", "bin/", "./franz", "./sarama"]
+    build = ["go", "build", "-o", "bin/", "./franz", "./sarama", "./sarama_driver"]
     return built(DRIVERS / "go_members", [build]) / "bin"
 
 
@@ -120,6 +121,11 @@ def apache_kafka() -> Path:
 @need("the Java client's driver", "mvn", "java")
 def java_driver() -> Path:
     return with_maven(DRIVERS / "java", "compile")
+
+
+@need("Kafka Streams, Kafka Connect and a program for them", "mvn", "java")
+def frameworks() -> Path:
+    return with_maven(FRAMEWORKS, "compile")
 
 
 @need("Kafka's message definitions", "mvn")

@@ -8,7 +8,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
     pass
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from support.local_api import Door, a_door, ask, becomes_true, hear
+from support.local_api import RunningGateway, a_local_gateway, ask, becomes_true, hear
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 FUNCTIONS = Path(__file__).with_name("functions")
@@ -16,9 +16,9 @@ KB = 1024
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[Door]:
-    async with a_door(tmp_path, FUNCTIONS) as door:
-        yield door
+async def gateway(tmp_path: Path) -> AsyncIterator[RunningGateway]:
+    async with a_local_gateway(tmp_path, FUNCTIONS) as gateway:
+        yield gateway
 
 
 async def closed(client) -> int:
@@ -27,18 +27,18 @@ async def closed(client) -> int:
     return client.close_code
 
 
-async def test_the_return_values_body_is_the_route_response(door: Door):
-    async with door.client() as client:
+async def test_the_return_values_body_is_the_route_response(gateway: RunningGateway):
+    async with gateway.client() as client:
         assert await ask(client, "echo hello") == "hello"
         assert await ask(client, "teapot") == "a teapot"
 
 
 @pytest.mark.parametrize("origin", ["https://elsewhere.example", "null", "http://127.0.0.1:1"])
-async def test_a_page_of_another_site_opens_no_websocket(door: Door, origin: str):
+async def test_a_page_of_another_site_opens_no_websocket(gateway: RunningGateway, origin: str):
     with pytest.raises(InvalidStatus) as refused:
-        await door.client(origin=origin)
+        await gateway.client(origin=origin)
     assert refused.value.response.status_code == 403
-    assert door.events("CONNECT") == []
+    assert gateway.events("CONNECT") == []
 
 
 @pytest.mark.parametrize(
@@ -51,49 +51,49 @@ async def test_a_page_of_another_site_opens_no_websocket(door: Door, origin: str
 )
 @pytest.mark.parametrize("path", ["/topics", "/_local/chaos", "/local/@connections/x"])
 async def test_a_page_of_another_site_is_not_answered(
-    door: Door, path: str, headers: dict[str, str], status: int
+    gateway: RunningGateway, path: str, headers: dict[str, str], status: int
 ):
     async with httpx.AsyncClient() as client:
-        answer = await client.post(f"{door.root}{path}", content=b"{}", headers=headers)
+        answer = await client.post(f"{gateway.root}{path}", content=b"{}", headers=headers)
     assert answer.status_code == status
 
 
-async def test_its_own_pages_are_answered(door: Door):
+async def test_its_own_pages_are_answered(gateway: RunningGateway):
     async with httpx.AsyncClient() as client:
-        answer = await client.get(f"{door.root}/_local/stats", headers={"origin": door.root})
+        answer = await client.get(f"{gateway.root}/_local/stats", headers={"origin": gateway.root})
     assert answer.status_code == 200
-    async with door.client(origin=door.root) as client:
+    async with gateway.client(origin=gateway.root) as client:
         assert await ask(client, "echo hello") == "hello"
 
 
-async def test_without_a_body_nothing_is_sent(door: Door):
-    async with door.client() as client:
+async def test_without_a_body_nothing_is_sent(gateway: RunningGateway):
+    async with gateway.client() as client:
         await ask(client, "echo warm")
         await client.send("nothing")
         with pytest.raises(TimeoutError):
             await hear(client, 0.3)
-        assert len(door.events("MESSAGE")) == 2
+        assert len(gateway.events("MESSAGE")) == 2
 
 
-async def test_a_binary_frame_closes_with_1003(door: Door):
-    async with door.client() as client:
+async def test_a_binary_frame_closes_with_1003(gateway: RunningGateway):
+    async with gateway.client() as client:
         await client.send(b"bytes")
         assert await closed(client) == 1003
-    assert door.events("MESSAGE") == []
+    assert gateway.events("MESSAGE") == []
 
 
-async def test_a_frame_over_32_kb_closes_with_1009(door: Door):
-    async with door.client() as client:
+async def test_a_frame_over_32_kb_closes_with_1009(gateway: RunningGateway):
+    async with gateway.client() as client:
         assert await ask(client, "echo " + "x" * (32 * KB - 5)) == "x" * (32 * KB - 5)
         await client.send("echo " + "x" * (32 * KB - 4))
         assert await closed(client) == 1009
 
 
 async def test_a_message_up_to_128_kb_comes_in_fragments_and_a_longer_one_closes_with_1009(
-    door: Door,
+    gateway: RunningGateway,
 ):
     text = "echo " + "x" * (128 * KB - 5)
-    async with door.client() as client:
+    async with gateway.client() as client:
         assert await ask(client, pieces(text)) == text[5:]
         with pytest.raises(ConnectionClosed):
             await ask(client, pieces(text + "x"))
@@ -104,8 +104,8 @@ def pieces(text: str) -> list[str]:
     return [text[at : at + 32 * KB] for at in range(0, len(text), 32 * KB)]
 
 
-async def test_an_answer_over_128_kb_is_an_error_and_the_connection_stays(door: Door):
-    async with door.client() as client:
+async def test_an_answer_over_128_kb_is_an_error_and_the_connection_stays(gateway: RunningGateway):
+    async with gateway.client() as client:
         assert len(await ask(client, f"fill {128 * KB}")) == 128 * KB
         await client.send(f"fill {128 * KB + 1}")
         assert json.loads(await hear(client))["message"] == "Internal server error"
@@ -115,21 +115,26 @@ async def test_an_answer_over_128_kb_is_an_error_and_the_connection_stays(door: 
 async def test_a_function_that_takes_too_long_is_not_waited_for_but_goes_on(tmp_path: Path):
     written = tmp_path / "written"
     async with (
-        a_door(tmp_path, FUNCTIONS, integration_s=1.5) as door,
-        door.client() as client,
+        a_local_gateway(tmp_path, FUNCTIONS, integration_s=1.5) as gateway,
+        gateway.client() as client,
     ):
         await ask(client, "echo warm")
         began = time.monotonic()
         said = json.loads(await ask(client, f"write {written} 2.5"))
         assert said["message"] == "Endpoint request timed out"
-        assert said["connectionId"] == door.events("MESSAGE")[0]["requestContext"]["connectionId"]
+        assert (
+            said["connectionId"] == gateway.events("MESSAGE")[0]["requestContext"]["connectionId"]
+        )
         assert 1.4 < time.monotonic() - began < 2.4
         assert await becomes_true(written.exists)
 
 
 async def test_a_function_past_its_own_time_is_killed(tmp_path: Path):
     written = tmp_path / "written"
-    async with a_door(tmp_path, FUNCTIONS, function_s=0.4) as door, door.client() as client:
+    async with (
+        a_local_gateway(tmp_path, FUNCTIONS, function_s=0.4) as gateway,
+        gateway.client() as client,
+    ):
         first = await ask(client, "pid")
         said = await ask(client, f"write {written} 1")
         assert json.loads(said)["message"] == "Internal server error"
@@ -139,26 +144,35 @@ async def test_a_function_past_its_own_time_is_killed(tmp_path: Path):
 
 
 async def test_an_idle_connection_is_closed_and_ping_frames_do_not_help(tmp_path: Path):
-    async with a_door(tmp_path, FUNCTIONS, idle_s=0.6) as door, door.client() as client:
+    async with (
+        a_local_gateway(tmp_path, FUNCTIONS, idle_s=0.6) as gateway,
+        gateway.client() as client,
+    ):
         began = time.monotonic()
         await ask(client, "echo awake")
         await asyncio.sleep(0.3)
         await (await client.ping())
         assert await closed(client) == 1001
         assert time.monotonic() - began < 1.5
-        [event] = await becomes_true(lambda: door.events("DISCONNECT"))
+        [event] = await becomes_true(lambda: gateway.events("DISCONNECT"))
         assert event["requestContext"]["disconnectStatusCode"] == 1001
 
 
 async def test_a_connection_that_talks_is_not_idle(tmp_path: Path):
-    async with a_door(tmp_path, FUNCTIONS, idle_s=1.0) as door, door.client() as client:
+    async with (
+        a_local_gateway(tmp_path, FUNCTIONS, idle_s=1.0) as gateway,
+        gateway.client() as client,
+    ):
         for _ in range(4):
             await asyncio.sleep(0.4)
             assert await ask(client, "echo awake") == "awake"
 
 
 async def test_a_connection_ends_at_its_age_however_busy(tmp_path: Path):
-    async with a_door(tmp_path, FUNCTIONS, life_s=0.7) as door, door.client() as client:
+    async with (
+        a_local_gateway(tmp_path, FUNCTIONS, life_s=0.7) as gateway,
+        gateway.client() as client,
+    ):
         with pytest.raises(ConnectionClosed):
             await talk_for_ever(client)
         assert await closed(client) == 1001
@@ -169,19 +183,21 @@ async def talk_for_ever(client) -> None:
         await ask(client, "echo busy")
 
 
-async def test_messages_of_one_connection_run_at_once_and_answer_in_any_order(door: Door):
-    async with door.client() as client:
+async def test_messages_of_one_connection_run_at_once_and_answer_in_any_order(
+    gateway: RunningGateway,
+):
+    async with gateway.client() as client:
         await client.send("sleep 1")
         await client.send("echo quick")
         assert await hear(client) == "quick"
         assert await hear(client) == "slept 1"
-        assert door.api.pools["gateway"].started == 2
+        assert gateway.api.pools["gateway"].started == 2
 
 
 async def test_beyond_the_rate_messages_are_refused_and_the_connection_stays(tmp_path: Path):
     async with (
-        a_door(tmp_path, FUNCTIONS, requests_per_s=3, request_burst=3) as door,
-        door.client() as client,
+        a_local_gateway(tmp_path, FUNCTIONS, requests_per_s=3, request_burst=3) as gateway,
+        gateway.client() as client,
     ):
         for _ in range(12):
             await client.send("echo x")
@@ -196,38 +212,38 @@ async def test_beyond_the_rate_messages_are_refused_and_the_connection_stays(tmp
 
 async def test_beyond_the_rate_handshakes_are_refused_with_429(tmp_path: Path):
     limits = {"connections_per_s": 1, "connection_burst": 2}
-    async with a_door(tmp_path, FUNCTIONS, **limits) as door:
-        async with door.client(), door.client():
+    async with a_local_gateway(tmp_path, FUNCTIONS, **limits) as gateway:
+        async with gateway.client(), gateway.client():
             with pytest.raises(InvalidStatus) as refused:
-                await door.client()
+                await gateway.client()
         assert refused.value.response.status_code == 429
-        assert len(door.events("CONNECT")) == 2
+        assert len(gateway.events("CONNECT")) == 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 500])
-async def test_connect_refuses_with_the_functions_status(door: Door, status: int):
+async def test_connect_refuses_with_the_functions_status(gateway: RunningGateway, status: int):
     with pytest.raises(InvalidStatus) as refused:
-        await door.client(f"?status={status}")
+        await gateway.client(f"?status={status}")
     assert refused.value.response.status_code == status
-    assert door.events("DISCONNECT") == []
+    assert gateway.events("DISCONNECT") == []
 
 
-async def test_a_connect_that_fails_is_a_502(door: Door):
+async def test_a_connect_that_fails_is_a_502(gateway: RunningGateway):
     with pytest.raises(InvalidStatus) as refused:
-        await door.client("?raise=1")
+        await gateway.client("?raise=1")
     assert refused.value.response.status_code == 502
 
 
 @pytest.mark.parametrize("word", ["fail on purpose", "die", "malformed x", "unprintable"])
-async def test_a_function_that_fails_costs_its_message_alone(door: Door, word: str):
-    async with door.client() as client:
+async def test_a_function_that_fails_costs_its_message_alone(gateway: RunningGateway, word: str):
+    async with gateway.client() as client:
         said = json.loads(await ask(client, word))
         assert said["message"] == "Internal server error"
         assert sorted(said) == ["connectionId", "message", "requestId"]
         assert await ask(client, "echo next") == "next"
 
 
-async def test_a_path_that_is_not_the_stage_is_refused(door: Door):
+async def test_a_path_that_is_not_the_stage_is_refused(gateway: RunningGateway):
     with pytest.raises(InvalidStatus) as refused:
-        await door.client("/elsewhere")
+        await gateway.client("/elsewhere")
     assert refused.value.response.status_code == 403

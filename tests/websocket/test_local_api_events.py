@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from support.local_api import Door, a_door, ask, becomes_true
+from support.local_api import RunningGateway, a_local_gateway, ask, becomes_true
 
 FUNCTIONS = Path(__file__).with_name("functions")
 EVERYWHERE = {
@@ -19,16 +19,18 @@ EVERYWHERE = {
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[Door]:
-    async with a_door(tmp_path, FUNCTIONS) as door:
-        yield door
+async def gateway(tmp_path: Path) -> AsyncIterator[RunningGateway]:
+    async with a_local_gateway(tmp_path, FUNCTIONS) as gateway:
+        yield gateway
 
 
-async def test_connect_has_headers_and_query_and_the_others_do_not(door: Door):
-    async with door.client("?v=1&listen=127.0.0.1%3A9092&v=2", user_agent_header="samsa") as client:
+async def test_connect_has_headers_and_query_and_the_others_do_not(gateway: RunningGateway):
+    async with gateway.client(
+        "?v=1&listen=127.0.0.1%3A9092&v=2", user_agent_header="samsa"
+    ) as client:
         await ask(client, "echo hello")
-    [connect], [message] = door.events("CONNECT"), door.events("MESSAGE")
-    [disconnect] = await becomes_true(lambda: door.events("DISCONNECT"))
+    [connect], [message] = gateway.events("CONNECT"), gateway.events("MESSAGE")
+    [disconnect] = await becomes_true(lambda: gateway.events("DISCONNECT"))
 
     assert set(connect["requestContext"]) == EVERYWHERE
     assert connect["queryStringParameters"] == {"v": "2", "listen": "127.0.0.1:9092"}
@@ -60,22 +62,22 @@ async def test_connect_has_headers_and_query_and_the_others_do_not(door: Door):
     )
 
 
-async def test_a_connect_without_a_query_has_no_query_members(door: Door):
-    async with door.client():
-        [connect] = door.events("CONNECT")
+async def test_a_connect_without_a_query_has_no_query_members(gateway: RunningGateway):
+    async with gateway.client():
+        [connect] = gateway.events("CONNECT")
     assert set(connect) == {"headers", "multiValueHeaders", "requestContext", "isBase64Encoded"}
 
 
-async def test_a_client_that_vanishes_is_disconnected_too(door: Door):
-    async with door.client() as client:
+async def test_a_client_that_vanishes_is_disconnected_too(gateway: RunningGateway):
+    async with gateway.client() as client:
         client.transport.abort()
-        [event] = await becomes_true(lambda: door.events("DISCONNECT"))
+        [event] = await becomes_true(lambda: gateway.events("DISCONNECT"))
     assert event["requestContext"]["disconnectStatusCode"] in (1005, 1006)
 
 
-async def test_http_requests_come_in_payload_format_2(door: Door):
+async def test_http_requests_come_in_payload_format_2(gateway: RunningGateway):
     request = urllib.request.Request(
-        f"{door.root}/topics/a%20b?x=1&x=2", b'{"a": 1}', {"Cookie": "c=1; d=2"}, method="PUT"
+        f"{gateway.root}/topics/a%20b?x=1&x=2", b'{"a": 1}', {"Cookie": "c=1; d=2"}, method="PUT"
     )
     with await asyncio.to_thread(urllib.request.urlopen, request) as answer:
         event = json.load(answer)
@@ -88,7 +90,7 @@ async def test_http_requests_come_in_payload_format_2(door: Door):
     assert "cookie" not in event["headers"]
 
 
-async def test_http_answers_may_be_bytes_and_set_cookies(door: Door):
-    with await asyncio.to_thread(urllib.request.urlopen, f"{door.root}/bytes") as answer:
+async def test_http_answers_may_be_bytes_and_set_cookies(gateway: RunningGateway):
+    with await asyncio.to_thread(urllib.request.urlopen, f"{gateway.root}/bytes") as answer:
         assert (answer.status, answer.read()) == (201, b"\xff\x00")
         assert answer.headers.get_all("set-cookie") == ["a=1", "b=2"]

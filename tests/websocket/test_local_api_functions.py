@@ -6,26 +6,26 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from support.local_api import Door, a_door, ask, hear
+from support.local_api import RunningGateway, a_local_gateway, ask, hear
 
 FUNCTIONS = Path(__file__).with_name("functions")
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[Door]:
-    async with a_door(tmp_path, FUNCTIONS) as door:
-        yield door
+async def gateway(tmp_path: Path) -> AsyncIterator[RunningGateway]:
+    async with a_local_gateway(tmp_path, FUNCTIONS) as gateway:
+        yield gateway
 
 
-async def test_an_environment_is_used_again_and_keeps_its_memory(door: Door):
-    async with door.client() as client:
+async def test_an_environment_is_used_again_and_keeps_its_memory(gateway: RunningGateway):
+    async with gateway.client() as client:
         first = await ask(client, "pid")
         assert await ask(client, "pid") == first
         assert await ask(client, "answered") == "4"  # $connect was the first
 
 
-async def test_nothing_of_a_function_runs_between_two_events(door: Door):
-    async with door.client() as client:
+async def test_nothing_of_a_function_runs_between_two_events(gateway: RunningGateway):
+    async with gateway.client() as client:
         await ask(client, "tick")
         before = int(await ask(client, "ticks"))
         await asyncio.sleep(0.5)  # awake it would count to a hundred
@@ -35,21 +35,27 @@ async def test_nothing_of_a_function_runs_between_two_events(door: Door):
 
 
 async def test_concurrency_grows_with_load_up_to_the_limit(tmp_path: Path):
-    async with a_door(tmp_path, FUNCTIONS, environments=2) as door, door.client() as client:
+    async with (
+        a_local_gateway(tmp_path, FUNCTIONS, environments=2) as gateway,
+        gateway.client() as client,
+    ):
         for _ in range(4):
             await client.send("sleep 0.2")
         assert [await hear(client) for _ in range(4)] == ["slept 0.2"] * 4
-        assert door.api.pools["gateway"].started == 2
+        assert gateway.api.pools["gateway"].started == 2
 
 
 async def test_who_waits_for_a_start_takes_what_is_free_before_it(tmp_path: Path):
     """A crowd on a small machine: those in line are served while the others' functions start."""
-    async with a_door(tmp_path, FUNCTIONS, environments=12) as door, door.client() as client:
+    async with (
+        a_local_gateway(tmp_path, FUNCTIONS, environments=12) as gateway,
+        gateway.client() as client,
+    ):
         await ask(client, "echo warm")
         for _ in range(30):
             await client.send("sleep 0.01")
         assert [await hear(client) for _ in range(30)] == ["slept 0.01"] * 30
-        assert door.api.pools["gateway"].started < 12
+        assert gateway.api.pools["gateway"].started < 12
 
 
 async def test_a_start_that_fails_fails_one_and_the_next_in_line_gets_another(tmp_path: Path):
@@ -57,9 +63,9 @@ async def test_a_start_that_fails_fails_one_and_the_next_in_line_gets_another(tm
     gateway = tmp_path / "functions" / "gateway"
     gateway.mkdir(parents=True)
     (gateway / "app.py").write_text(THE_FIRST_FAILS)
-    async with a_door(tmp_path, gateway.parent, environments=1) as door:
+    async with a_local_gateway(tmp_path, gateway.parent, environments=1) as gateway:
         both = await asyncio.gather(
-            door.client().__aenter__(), door.client().__aenter__(), return_exceptions=True
+            gateway.client().__aenter__(), gateway.client().__aenter__(), return_exceptions=True
         )
         refused = [each for each in both if isinstance(each, Exception)]
         assert [str(each) for each in refused] == ["server rejected WebSocket connection: HTTP 502"]
@@ -77,7 +83,10 @@ def handler(event, context):
 
 
 async def test_a_function_can_ask_how_much_time_is_left(tmp_path: Path):
-    async with a_door(tmp_path, FUNCTIONS, function_s=5) as door, door.client() as client:
+    async with (
+        a_local_gateway(tmp_path, FUNCTIONS, function_s=5) as gateway,
+        gateway.client() as client,
+    ):
         assert 3000 < int(await ask(client, "left")) <= 5000
 
 
@@ -85,14 +94,14 @@ async def test_a_function_that_cannot_be_imported_fails_its_messages(tmp_path: P
     broken = tmp_path / "functions" / "gateway"
     broken.mkdir(parents=True)
     (broken / "app.py").write_text("raise ImportError('no such thing')\n")
-    async with a_door(tmp_path, broken.parent) as door:
+    async with a_local_gateway(tmp_path, broken.parent) as gateway:
         for _ in range(2):
             with pytest.raises(Exception, match="HTTP 502"):
-                await door.client()
+                await gateway.client()
 
 
 async def test_no_process_stays_behind(tmp_path: Path):
-    async with a_door(tmp_path, FUNCTIONS) as door, door.client() as client:
+    async with a_local_gateway(tmp_path, FUNCTIONS) as gateway, gateway.client() as client:
         pid = int(await ask(client, "pid"))
         os.kill(pid, 0)
     with pytest.raises(ProcessLookupError):

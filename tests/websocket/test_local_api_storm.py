@@ -31,7 +31,7 @@ PATIENT = {"api.version.request.timeout.ms": 60_000}
 WEATHER = {"drop": 0.03, "kill": 0.03, "delay_s": 0.03}
 
 
-class Door:
+class RunningGateway:
     def __init__(self, url: str, bootstrap: str) -> None:
         self.bootstrap = bootstrap
         self._root = url.replace("ws://", "http://").rpartition("/")[0]
@@ -47,7 +47,7 @@ class Door:
 
 
 @pytest.fixture
-def door(environment: dict[str, str], tmp_path: Path) -> Iterator[Door]:
+def gateway(environment: dict[str, str], tmp_path: Path) -> Iterator[RunningGateway]:
     log = tmp_path / "local-api.log"
     # Two hours are three seconds here.
     options = ["--port", "0", "--life", "3", "--chaos-seed", "7", "--log-level", "error"]
@@ -59,22 +59,24 @@ def door(environment: dict[str, str], tmp_path: Path) -> Iterator[Door]:
 
     command = [str(SAMSA), "local-api", *options, *where]
     with running(command, log, listening) as url, dial(url, sign=False) as bootstrap:
-        yield Door(url, bootstrap)
+        yield RunningGateway(url, bootstrap)
 
 
 @pytest.fixture
-def topic(door: Door) -> str:
+def topic(gateway: RunningGateway) -> str:
     name = f"storm-{uuid4()}"
-    admin = AdminClient({"bootstrap.servers": door.bootstrap})
+    admin = AdminClient({"bootstrap.servers": gateway.bootstrap})
     [made] = admin.create_topics([NewTopic(name, PARTITIONS)], request_timeout=60).values()
     made.result(60)
     return name
 
 
-def produce(door: Door, topic: str, label: int, acknowledged: list[tuple[int, bytes]]) -> None:
+def produce(
+    gateway: RunningGateway, topic: str, label: int, acknowledged: list[tuple[int, bytes]]
+) -> None:
     producer = Producer(
         {
-            "bootstrap.servers": door.bootstrap,
+            "bootstrap.servers": gateway.bootstrap,
             "enable.idempotence": True,
             "linger.ms": 0,
             "batch.num.messages": 3,
@@ -94,8 +96,10 @@ def produce(door: Door, topic: str, label: int, acknowledged: list[tuple[int, by
     producer.flush(SECONDS)
 
 
-def consume(door: Door, topic: str, partition: int, seen: list[bytes], enough: threading.Event):
-    consumer = Consumer({"bootstrap.servers": door.bootstrap, "group.id": "none", **PATIENT})
+def consume(
+    gateway: RunningGateway, topic: str, partition: int, seen: list[bytes], enough: threading.Event
+):
+    consumer = Consumer({"bootstrap.servers": gateway.bootstrap, "group.id": "none", **PATIENT})
     consumer.assign([TopicPartition(topic, partition, 0)])
     while not enough.is_set():
         message = consumer.poll(0.2)
@@ -104,29 +108,31 @@ def consume(door: Door, topic: str, partition: int, seen: list[bytes], enough: t
     consumer.close()
 
 
-def test_the_http_api_is_behind_the_same_door(door: Door):
-    assert door.get("/health")["status"] == "ok"
+def test_the_http_api_is_served_on_the_same_port(gateway: RunningGateway):
+    assert gateway.get("/health")["status"] == "ok"
 
 
 @pytest.mark.timeout(300)
-def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(door: Door, topic: str):
+def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(
+    gateway: RunningGateway, topic: str
+):
     acknowledged: list[tuple[int, bytes]] = []
     seen: list[list[bytes]] = [[] for _ in range(PARTITIONS)]
     enough = threading.Event()
-    door.chaos(**WEATHER)
+    gateway.chaos(**WEATHER)
     producers = [
-        threading.Thread(target=produce, args=(door, topic, label, acknowledged))
+        threading.Thread(target=produce, args=(gateway, topic, label, acknowledged))
         for label in range(PRODUCERS)
     ]
     consumers = [
-        threading.Thread(target=consume, args=(door, topic, partition, seen[partition], enough))
+        threading.Thread(target=consume, args=(gateway, topic, partition, seen[partition], enough))
         for partition in range(CONSUMERS)
     ]
     for thread in (*producers, *consumers):
         thread.start()
     for thread in producers:
         thread.join()
-    door.chaos(drop=0, kill=0, delay_s=0)
+    gateway.chaos(drop=0, kill=0, delay_s=0)
     wait_for(lambda: set(acknowledged) <= set(placed(seen)), 60)
     enough.set()
     for thread in consumers:
@@ -140,7 +146,7 @@ def test_in_a_storm_nothing_acknowledged_is_lost_doubled_or_out_of_order(door: D
             mine = [int(v.split(b"/")[1]) for v in values if v.startswith(b"%d/" % label)]
             assert mine == sorted(mine), "out of order"
     assert len(acknowledged) == PRODUCERS * MESSAGES
-    stats = door.get("/_local/stats")
+    stats = gateway.get("/_local/stats")
     assert stats["failed"] > 0
     assert stats["connections"] > PRODUCERS + CONSUMERS + 4
 

@@ -42,7 +42,9 @@ def test_a_client_is_sent_back_to_the_address_that_it_used(dialled, tmp_path):
         assert client.describe().brokers == [bootstrap]
 
 
-def test_messages_larger_than_the_door_go_around_it_both_ways(client, gateway: FakeGateway):
+def test_messages_larger_than_the_gateway_takes_go_by_the_store_both_ways(
+    client, gateway: FakeGateway
+):
     records = [Record(b"%d" % n, bytes([n]) * LARGE) for n in range(3)]
     client.produce("parcels", records, partition=0)
     found = client.consume("parcels", "earliest", len(records), partition=0)

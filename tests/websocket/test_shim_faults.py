@@ -30,11 +30,11 @@ from support.waiting import eventually
 
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import metadata
-from samsa_websocket.shim.settings import Times
+from samsa_websocket.shim.settings import ShimTimes
 
 TOPIC = "letters"
-QUICK = Times(first_delay=0.02, longest_delay=0.1)
-IMPATIENT = Times(first_delay=0.02, longest_delay=0.1, answer_within=0.4)
+QUICK = ShimTimes(first_delay=0.02, longest_delay=0.1)
+IMPATIENT = ShimTimes(first_delay=0.02, longest_delay=0.1, answer_within=0.4)
 UNKNOWN = [Fault.CUT_BEFORE, Fault.CUT_AFTER, Fault.DIES, Fault.SILENT, Fault.NONSENSE]
 HARMLESS = [Fault.BUSY, Fault.THROTTLED]
 
@@ -130,7 +130,7 @@ def test_a_connection_that_is_cut_while_idle_is_replaced_unnoticed(peer, gateway
 
 
 def test_a_connection_is_replaced_before_its_life_is_over(connect, gateway):
-    peer = connect(times=Times(life=0.3))
+    peer = connect(times=ShimTimes(life=0.3))
     create(peer, TOPIC)
     for number in range(5):
         write(peer, TOPIC, b"%d" % number)
@@ -170,7 +170,7 @@ def test_a_cluster_that_goes_away_is_waited_for(peer, gateway):
 
 
 def test_a_client_is_let_go_while_the_cluster_stays_away(connect, gateway):
-    peer = connect(times=Times(away=0.3))
+    peer = connect(times=ShimTimes(away=0.3))
     create(peer, TOPIC)
     gateway.go_away()
     peer.send(ApiKey.METADATA, 9, metadata.REQUEST(topics=None))
@@ -180,7 +180,7 @@ def test_a_client_is_let_go_while_the_cluster_stays_away(connect, gateway):
 
 @pytest.mark.parametrize("fault", [Fault.DIES, Fault.BUSY, Fault.THROTTLED])
 def test_a_client_is_let_go_whose_request_fails_on_and_on(connect, gateway, fault):
-    peer = connect(times=Times(failing=0.3))
+    peer = connect(times=ShimTimes(failing=0.3))
     create(peer, TOPIC)
     gateway.faults += [fault] * 100
     peer.send(ApiKey.METADATA, 9, metadata.REQUEST(topics=None))

@@ -13,7 +13,7 @@ from support.waiting import eventually
 
 from samsa.wire.apis import ApiKey
 from samsa_websocket.envelope import News, Parked, Wake
-from samsa_websocket.shim.settings import Times
+from samsa_websocket.shim.settings import ShimTimes
 
 TOPIC = "letters"
 WAIT_MS = 200
@@ -196,7 +196,7 @@ def test_a_client_that_leaves_while_it_waits_takes_its_websocket_along(reader, g
 
 
 def test_a_quiet_connection_is_kept_alive_by_pings(connect, gateway):
-    peer = connect(times=Times(ping_after=0.1))
+    peer = connect(times=ShimTimes(ping_after=0.1))
     create(peer, "quiet")
     assert eventually(lambda: gateway.pings() >= 3)
     read(peer, "quiet", 0)
@@ -204,6 +204,6 @@ def test_a_quiet_connection_is_kept_alive_by_pings(connect, gateway):
 
 
 def test_a_client_that_asks_nothing_for_long_is_let_go(connect):
-    peer = connect(times=Times(client_idle=0.3))
+    peer = connect(times=ShimTimes(client_idle=0.3))
     create(peer, "quiet")
     assert peer.is_closed()

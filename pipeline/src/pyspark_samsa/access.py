@@ -1,4 +1,4 @@
-"""Opens the log to read it only, or to append to it now and then."""
+"""Opens the log: to read it, or to append to it once in a while."""
 
 import asyncio
 import os
@@ -14,7 +14,8 @@ from samsa.log.core import Log
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Ledger, Unavailable
 from samsa.runtime import opening
-from samsa.runtime.store_urls import BadUrl, open_journal, open_ledger_to_read, open_objects
+from samsa.runtime.store_address import BadUrl
+from samsa.runtime.store_urls import open_journal, open_ledger_to_read, open_objects
 from samsa.runtime.system import SystemClock
 
 from .errors import BadOption, SamsaError
@@ -33,7 +34,7 @@ class Access:
 T = TypeVar("T")
 
 
-class Kept:
+class OpenLog:
     """The log for repeated use. A ledger on this machine is opened anew each time, which costs
     nothing and leaves it to other processes meanwhile; a remote one stays open."""
 

@@ -9,11 +9,11 @@ class SamsaError(Exception):
 
 
 class BadOption(SamsaError):
-    """An option that is unknown, or that says what cannot be."""
+    """An option that is unknown or impossible."""
 
 
 class UnknownTopic(SamsaError):
-    """A topic or a partition that is not there."""
+    """A topic or a partition that does not exist."""
 
 
 class BadRows(SamsaError):

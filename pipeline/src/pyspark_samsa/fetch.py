@@ -17,7 +17,7 @@ from samsa.records.batch import shift_offsets
 from samsa.runtime.store_urls import open_objects
 
 from .access import check_objects
-from .splits import Run
+from .splits import ByteRun
 
 MOST_OPEN = 64
 AHEAD_BYTES, AHEAD_REQUESTS = 32 * 1024 * 1024, 32
@@ -25,14 +25,15 @@ AHEAD_BYTES, AHEAD_REQUESTS = 32 * 1024 * 1024, 32
 PATIENCE_S = 120.0
 
 Get = Callable[[], Buffer]
-"""The bytes of a run, when it is its turn. Raises Missing, also of what is left in the ledger."""
+"""Returns the bytes of a run, and waits for them. Raises Missing, also for bytes that are left in
+the ledger."""
 
 
-class Source(Protocol):
-    def each(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Get]]: ...
+class RangeSource(Protocol):
+    def each(self, runs: Sequence[ByteRun]) -> Iterator[tuple[ByteRun, Get]]: ...
 
 
-class Files:
+class LocalFiles:
     """Objects in a folder."""
 
     def __init__(self, root: str) -> None:
@@ -40,11 +41,11 @@ class Files:
         self._open: OrderedDict[str, int] = OrderedDict()
         self._buffer = bytearray()
 
-    def each(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Get]]:
+    def each(self, runs: Sequence[ByteRun]) -> Iterator[tuple[ByteRun, Get]]:
         for run in runs:
             yield run, lambda run=run: self._read(run)  # type: ignore[misc]
 
-    def _read(self, run: Run) -> Buffer:
+    def _read(self, run: ByteRun) -> Buffer:
         """Reads into memory that the next read uses again: fresh pages cost more than reading."""
         _raise_if_left(run)
         key, start, length, _, shift, data = run.stored
@@ -60,7 +61,7 @@ class Files:
     def _fd(self, key: str) -> int:
         fd = self._open.pop(key, None)
         if fd is not None and os.fstat(fd).st_nlink == 0:
-            os.close(fd)  # deleted; another of this name is another file
+            os.close(fd)  # it was deleted; another object of this name is another file
             fd = None
         if fd is None:
             try:
@@ -78,17 +79,17 @@ class Files:
             close(fd)
 
 
-class Far:
-    """Objects over a network: many requests at once, in a loop of their own."""
+class RemoteFiles:
+    """Objects over a network: many requests at once, in an event loop in a thread."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=_run, args=[self._loop], name="objects", daemon=True).start()
 
-    def each(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Get]]:
+    def each(self, runs: Sequence[ByteRun]) -> Iterator[tuple[ByteRun, Get]]:
         left = deque(runs)
-        asked: deque[tuple[Run, Future[Buffer]]] = deque()
+        asked: deque[tuple[ByteRun, Future[Buffer]]] = deque()
         size = 0
         try:
             while left or asked:
@@ -103,10 +104,10 @@ class Far:
             for _, answer in asked:
                 answer.cancel()
 
-    def _ask(self, run: Run) -> "Future[Buffer]":
+    def _ask(self, run: ByteRun) -> "Future[Buffer]":
         return asyncio.run_coroutine_threadsafe(self._read(run), self._loop)
 
-    async def _read(self, run: Run) -> Buffer:
+    async def _read(self, run: ByteRun) -> Buffer:
         _raise_if_left(run)
         return await read(self._objects, run.stored)
 
@@ -114,7 +115,7 @@ class Far:
         self._loop.call_soon_threadsafe(self._loop.stop)
 
 
-def _raise_if_left(run: Run) -> None:
+def _raise_if_left(run: ByteRun) -> None:
     if run.is_left_in_ledger:
         raise Missing(f"{run.where}: [{run.first}, {run.end}) are in the ledger")
 
@@ -127,11 +128,11 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 @lru_cache(maxsize=8)
-def source(url: str) -> Source:
-    """Kept for as long as the worker lives; of many, the least used one is dropped. A reader that
-    still uses that one may go on."""
+def source(url: str) -> RangeSource:
+    """The store at this URL, open for as long as the worker lives. Of many stores the one used
+    longest ago is dropped; a reader that still uses it may go on."""
     check_objects(url)
     parts = urlsplit(url)
     if parts.scheme == "file":
-        return Files(parts.path)
-    return Far(open_objects(url, fsync=False, cache_bytes=0))
+        return LocalFiles(parts.path)
+    return RemoteFiles(open_objects(url, fsync=False, cache_bytes=0))

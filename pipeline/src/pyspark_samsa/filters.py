@@ -77,7 +77,7 @@ def _both(one: frozenset[Any] | None, other: frozenset[Any] | None) -> frozenset
 
 
 def _range(one: Filter) -> tuple[Any, Any]:
-    """The least and the greatest value that pass, as far as it can be said."""
+    """The least and the greatest value that pass, as far as the filters tell."""
     if isinstance(one, EqualTo | EqualNullSafe):
         return one.value, one.value
     if isinstance(one, In) and one.value and None not in one.value:

@@ -18,7 +18,7 @@ class NoJava(Exception):
 
 
 def use_java() -> None:
-    """See to it that Spark finds a Java, by JAVA_HOME if need be."""
+    """Set JAVA_HOME if Spark would not find a Java without it."""
     if not _has_java():
         os.environ["JAVA_HOME"] = str(_wrapped(_bundled()))
 
@@ -39,12 +39,12 @@ def _bundled() -> Path:
 
 
 def _wrapped(java: Path) -> Path:
-    """A home whose `java` is the given one behind the wrapper."""
+    """A JAVA_HOME whose `java` calls the given one through the wrapper."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     wrapper = cache / "samsa" / "java" / "bin" / "java"
     wrapper.parent.mkdir(parents=True, exist_ok=True)
     draft = wrapper.with_name(f"java-{os.getpid()}")
     draft.write_text(WRAPPER.format(java=java))
     draft.chmod(draft.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-    draft.replace(wrapper)  # others may be starting at the same moment
+    draft.replace(wrapper)  # other processes may do the same at the same moment
     return wrapper.parent.parent

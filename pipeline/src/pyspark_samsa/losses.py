@@ -1,4 +1,4 @@
-"""What happens when records that should be read are gone: `failOnDataLoss` decides."""
+"""Reports records that should be read and are gone: `failOnDataLoss` decides what happens."""
 
 import logging
 
@@ -12,7 +12,7 @@ class Losses:
         self._fail = fail
 
     def report(self, what: str) -> None:
-        """Raises DataLoss, or says so in the log and lets the reading go on."""
+        """Raises DataLoss; or, if losses are allowed, writes a line to the log."""
         if self._fail:
             raise DataLoss(f"{what}. With failOnDataLoss=false, what there is would be read")
         log.warning("%s", what)

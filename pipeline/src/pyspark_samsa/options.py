@@ -24,6 +24,7 @@ from .positions import (
 ENVIRONMENT = {"ledger": "SAMSA_LEDGER", "objects": "SAMSA_OBJECTS"}
 SUBSCRIPTIONS = ("subscribe", "subscribePattern", "assign")
 STRATEGIES = ("error", "latest")
+LEVELS = ("read_committed", "read_uncommitted")
 KNOWN = (
     *ENVIRONMENT,
     *SUBSCRIPTIONS,
@@ -41,10 +42,11 @@ KNOWN = (
     "failOnDataLoss",
     "includeHeaders",
     "columns",
+    "kafka.isolation.level",
 )
 OF_A_CONSUMER = ("groupidprefix", "fetchoffset.", "kafkaconsumer.", "kafka.")
-"""How options begin that tell Spark's Kafka source how to consume: there is no consumer here, and
-a job that moves may keep them."""
+"""Prefixes of options that tell Spark's Kafka source how to consume. There is no consumer here:
+they are ignored, so that a job that moves may keep them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +82,11 @@ class Options:
     min_partitions: int | None
     split_bytes: int | None
     fail_on_data_loss: bool
+    read_committed: bool = True
 
 
-class Given:
-    """What the user said, by the names that are known."""
+class UserOptions:
+    """The user's options, checked against the names that are known."""
 
     def __init__(
         self,
@@ -144,7 +147,7 @@ class Given:
 
 
 def read_options(options: Mapping[str, str], streaming: bool) -> Options:
-    given = Given(options)
+    given = UserOptions(options)
     ending = _ending(given)
     if streaming and ending is not None:
         raise BadOption("a stream has no end: endingOffsets and endingTimestamp are for batches")
@@ -168,12 +171,13 @@ def read_options(options: Mapping[str, str], streaming: bool) -> Options:
         min_partitions=given.number("minPartitions"),
         split_bytes=given.number("maxBytesPerPartition"),
         fail_on_data_loss=given.choice("failOnDataLoss", ("true", "false")) == "true",
+        read_committed=given.choice("kafka.isolation.level", LEVELS) == LEVELS[0],
     )
 
 
 def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     """Spark does not say which columns a query needs; naming them here makes reading faster."""
-    given = Given(options)
+    given = UserOptions(options)
     with_headers = given.choice("includeHeaders", ("false", "true")) == "true"
     text = given.text("columns")
     if text is None:
@@ -188,7 +192,7 @@ def read_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
-def _subscription(given: Given) -> Subscription:
+def _subscription(given: UserOptions) -> Subscription:
     chosen = [name for name in SUBSCRIPTIONS if given.text(name) is not None]
     if len(chosen) != 1:
         raise BadOption(f"exactly one of {', '.join(SUBSCRIPTIONS)} says what is read")
@@ -228,11 +232,11 @@ _SUBSCRIPTIONS: dict[str, Callable[[str], Subscription]] = {
 }
 
 
-def _starting(given: Given) -> Position | None:
+def _starting(given: UserOptions) -> Position | None:
     return _position(given, "starting")
 
 
-def _ending(given: Given) -> Position | None:
+def _ending(given: UserOptions) -> Position | None:
     ending = _position(given, "ending")
     if ending == Everywhere(EARLIEST):
         raise BadOption("endingOffsets: earliest would be nothing at all")
@@ -241,7 +245,7 @@ def _ending(given: Given) -> Position | None:
     return ending
 
 
-def _position(given: Given, side: str) -> Position | None:
+def _position(given: UserOptions, side: str) -> Position | None:
     """One time for all takes precedence over times for each, and these over offsets, as in
     Spark."""
     if (time := given.text(f"{side}Timestamp")) is not None:

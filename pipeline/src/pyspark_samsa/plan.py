@@ -1,9 +1,10 @@
 """Planning: from offsets to the extents that hold them."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from samsa.log.read import OutOfRange
-from samsa.ports import Extent, Head, Partition, UnknownPartition
+from samsa.ports import Aborted, Extent, Head, Partition, UnknownPartition
 
 from .access import Access
 from .losses import Losses
@@ -13,16 +14,20 @@ from .splits import Stretch
 PAGE = 1_000
 ANY_TIME = -1
 PLANNED_BYTES = 8 * 1024 * 1024
-"""How many bytes of appends that are kept in the ledger a plan holds. The plan is in the driver's
-memory and is sent to the executors, which ask the ledger for the rest."""
+"""The most bytes of a plan that come from the ledger. The plan is in the driver's memory and is
+sent to the executors, which ask the ledger for the rest."""
 
 
 class Planner:
-    def __init__(self, access: Access, losses: Losses, inline_bytes: int) -> None:
-        """`inline_bytes`: what the plan may hold of the bytes that are in the ledger."""
+    def __init__(
+        self, access: Access, losses: Losses, inline_bytes: int, read_committed: bool
+    ) -> None:
+        """`inline_bytes`: what the plan may hold of the bytes that are in the ledger.
+        `read_committed`: leave out what aborted transactions have written."""
         self._reader = access.log.reader
         self._losses = losses
         self._inline_left = inline_bytes
+        self._read_committed = read_committed
 
     async def stretches(
         self,
@@ -52,6 +57,7 @@ class Planner:
             except UnknownPartition:
                 self._losses.report(f"{where}: the topic was deleted")
                 break
+            aborted = await self._aborted(partition, extents, head)
             found += [
                 Stretch(
                     where,
@@ -59,6 +65,11 @@ class Planner:
                     self._planned(extent),
                     max(first, _begin(extent, since)),
                     end,
+                    tuple(
+                        one
+                        for one in aborted
+                        if one.first < extent.end and one.marker >= extent.base
+                    ),
                 )
                 for extent in extents
                 if extent.records != 0 and extent.max_timestamp >= since
@@ -67,8 +78,16 @@ class Planner:
             offset = extents[-1].end
         return found
 
+    async def _aborted(
+        self, partition: Partition, extents: Sequence[Extent], head: Head
+    ) -> Sequence[Aborted]:
+        first, end = extents[0].base, extents[-1].end
+        if not self._read_committed or first >= head.aborted_to:
+            return ()
+        return await self._reader.aborted(partition, first, end, head)
+
     def _planned(self, extent: Extent) -> Extent:
-        """With the bytes that it has, as long as there is room for them."""
+        """The extent with its bytes from the ledger, as long as the plan has room for them."""
         if not extent.data:
             return extent
         self._inline_left -= len(extent.data)
@@ -76,6 +95,6 @@ class Planner:
 
 
 def _begin(extent: Extent, since: int) -> int:
-    """The first offset in it that may be recent enough: its marks know the times before them."""
+    """The first offset in the extent that may be recent enough, by the times in its marks."""
     older = bisect_left(extent.times, since)
     return extent.base + (extent.marks[older - 1][0] if older else 0)

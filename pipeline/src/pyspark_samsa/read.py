@@ -22,7 +22,7 @@ from .fetch import Get, source
 from .losses import Losses
 from .options import Options
 from .plan import Planner
-from .splits import Run, Split, runs
+from .splits import ByteRun, Split, runs
 
 AGAIN = 3
 ENOUGH = 1024 * 1024
@@ -64,30 +64,32 @@ class Reading:
         self._schema = arrow_schema(options.columns)
         self._decode = decoder(size)
 
-    def run(self, run: Run, get: Get, again: int) -> Iterator[pa.RecordBatch]:
+    def run(self, run: ByteRun, get: Get, again: int) -> Iterator[pa.RecordBatch]:
         try:
             data = get()
         except Missing:
             yield from self._moved(run, again)
             return
         try:
-            for rows in self._decode(data, run.first, run.end, self._options.columns):
+            columns = self._options.columns
+            for rows in self._decode(data, run.first, run.end, columns, run.aborted):
                 yield rows.batch(run.topic, run.number, self._schema)
         except RecordError as error:
             raise SamsaError(f"{run.where} from offset {run.first}: {error}") from error
 
-    def _moved(self, run: Run, again: int) -> Iterator[pa.RecordBatch]:
+    def _moved(self, run: ByteRun, again: int) -> Iterator[pa.RecordBatch]:
         if not again:
             raise SamsaError(f"{run.where}: {run.stored.key} is missing, though the log has it")
         for moved, get in source(self._options.objects).each(self._planned_again(run)):
             yield from self.run(moved, get, again - 1)
 
-    def _planned_again(self, run: Run) -> Sequence[Run]:
-        async def plan() -> list[Run]:
+    def _planned_again(self, run: ByteRun) -> Sequence[ByteRun]:
+        async def plan() -> list[ByteRun]:
             partition = Partition(run.topic_id, run.number)
             async with opened(self._options.ledger, self._options.objects) as access:
                 losses = Losses(self._options.fail_on_data_loss)
-                planner = Planner(access, losses, inline_bytes=sys.maxsize)
+                committed = self._options.read_committed
+                planner = Planner(access, losses, sys.maxsize, committed)
                 found = await planner.stretches(run.where, partition, run.first, run.end)
             return [piece for stretch in found for piece in runs(stretch)]
 

@@ -61,12 +61,12 @@ class SamsaReader(DataSourceReader):
         options = self._options
         async with opened(options.ledger, options.objects) as access:
             partitions = await subscribed(access.ledger, options.subscription)
-            heads = await look_at(access, partitions)
+            heads = await look_at(access, partitions, options.read_committed)
             starts = await starting_offsets(
                 access, partitions, heads, options.starting, options.late_start_is_latest
             )
             ends = await ending_offsets(access, partitions, heads, options.ending)
-            planner = Planner(access, self._losses, PLANNED_BYTES)
+            planner = Planner(access, self._losses, PLANNED_BYTES, options.read_committed)
             found: list[Stretch] = []
             for where in filter(self.worth.takes, partitions):
                 head = heads[where]

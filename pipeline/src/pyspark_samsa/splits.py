@@ -12,7 +12,7 @@ from uuid import UUID
 from pyspark.sql.datasource import InputPartition
 
 from samsa.log.extents import Range, cut
-from samsa.ports import Extent
+from samsa.ports import Aborted, Extent
 
 from .positions import TopicPartition
 
@@ -26,7 +26,7 @@ TASK_BYTES = 512 * 1024
 """What a task may bring along: Spark warns of tasks that are larger than 1,000 KiB."""
 
 
-class Run(NamedTuple):
+class ByteRun(NamedTuple):
     """Bytes that hold whole batches, and the offsets that are wanted of them."""
 
     topic: str
@@ -35,6 +35,8 @@ class Run(NamedTuple):
     stored: Range
     first: int
     end: int
+    aborted: tuple[Aborted, ...] = ()
+    """The aborted transactions whose records are left out."""
 
     @property
     def where(self) -> TopicPartition:
@@ -49,7 +51,7 @@ class Run(NamedTuple):
 class Split(InputPartition):
     """What a task reads."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[ByteRun]) -> None:
         self.runs = tuple(runs)
 
     @property
@@ -65,6 +67,8 @@ class Stretch(NamedTuple):
     extent: Extent
     first: int
     end: int
+    aborted: tuple[Aborted, ...] = ()
+    """As in `ByteRun`."""
 
 
 def split(
@@ -80,26 +84,28 @@ def split(
     return list(_packed(costs, size))
 
 
-def runs(stretch: Stretch, chunk: int = CHUNK) -> Iterator[Run]:
+def runs(stretch: Stretch, chunk: int = CHUNK) -> Iterator[ByteRun]:
     """The stretch in pieces of about so many bytes, each of whole batches."""
-    where, topic_id, extent, first, end = stretch
+    where, topic_id, extent, first, end, aborted = stretch
     offset = max(first, extent.base)
     while offset < min(end, extent.end):
         piece = cut(extent, offset, chunk)
         until = min(end, piece.end_offset)
-        yield Run(*where, topic_id, piece, offset, until)
+        some = tuple(one for one in aborted if one.first < until and one.marker >= offset)
+        yield ByteRun(*where, topic_id, piece, offset, until, some)
         offset = piece.end_offset
 
 
-def _asked_together(every: Iterable[Run], chunk: int) -> Iterator[Run]:
+def _asked_together(every: Iterable[ByteRun], chunk: int) -> Iterator[ByteRun]:
     """What is left in the ledger as one run, where it is one in the log: asking costs much more
     than reading it."""
-    before: Run | None = None
+    before: ByteRun | None = None
     for run in every:
         if before and _is_asked_with(before, run, chunk):
             length = before.stored.length + run.stored.length
             stored = before.stored._replace(length=length, end_offset=run.stored.end_offset)
-            before = before._replace(stored=stored, end=run.end)
+            aborted = tuple(sorted({*before.aborted, *run.aborted}))
+            before = before._replace(stored=stored, end=run.end, aborted=aborted)
             continue
         if before:
             yield before
@@ -108,7 +114,7 @@ def _asked_together(every: Iterable[Run], chunk: int) -> Iterator[Run]:
         yield before
 
 
-def _is_asked_with(before: Run, run: Run, chunk: int) -> bool:
+def _is_asked_with(before: ByteRun, run: ByteRun, chunk: int) -> bool:
     return (
         before.is_left_in_ledger
         and run.is_left_in_ledger
@@ -117,17 +123,17 @@ def _is_asked_with(before: Run, run: Run, chunk: int) -> bool:
     )
 
 
-def _costs(every: Iterable[Run]) -> Iterator[tuple[Run, int]]:
-    before: Run | None = None
+def _costs(every: Iterable[ByteRun]) -> Iterator[tuple[ByteRun, int]]:
+    before: ByteRun | None = None
     for run in every:
         is_near = run.stored.data or (before and _follows(before, run))
         yield run, run.stored.length + (0 if is_near else OPEN_COST)
         before = run
 
 
-def _packed(costs: Iterable[tuple[Run, int]], size: int) -> Iterator[Split]:
+def _packed(costs: Iterable[tuple[ByteRun, int]], size: int) -> Iterator[Split]:
     """As many in one split as fit, and at least one."""
-    taken: list[Run] = []
+    taken: list[ByteRun] = []
     spent, inline = 0, 0
     for run, cost in costs:
         more = len(run.stored.data)
@@ -141,6 +147,6 @@ def _packed(costs: Iterable[tuple[Run, int]], size: int) -> Iterator[Split]:
         yield Split(taken)
 
 
-def _follows(run: Run, next_run: Run) -> bool:
+def _follows(run: ByteRun, next_run: ByteRun) -> bool:
     before, after = run.stored, next_run.stored
     return before.key == after.key and before.start + before.length == after.start

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from .access import Access, Kept
+from .access import Access, OpenLog
 from .bounds import Heads, look_at, starting_offsets
 from .errors import SamsaError
 from .limits import shares, steps, within
@@ -37,7 +37,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: Options) -> None:
         self._options = options
         self._losses = Losses(options.fail_on_data_loss)
-        self._log = Kept(options.ledger, options.objects)
+        self._log = OpenLog(options.ledger, options.objects)
         self._partitions: Partitions = {}
         """As they were at the last look."""
         self._heads: Heads = {}
@@ -50,7 +50,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, dict[str, int]]:
         async def start(access: Access) -> Offsets:
             partitions = await subscribed(access.ledger, self._options.subscription)
-            heads = await look_at(access, partitions)
+            heads = await look_at(access, partitions, self._options.read_committed)
             late_is_latest = self._options.late_start_is_latest
             return await starting_offsets(
                 access, partitions, heads, self._options.starting, late_is_latest
@@ -89,7 +89,8 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         async def plan(access: Access) -> list[Split]:
             if not until.keys() <= self._partitions.keys():
                 await self._look(access)  # a batch of a query that was stopped
-            planner = Planner(access, self._losses, PLANNED_BYTES)
+            committed = self._options.read_committed
+            planner = Planner(access, self._losses, PLANNED_BYTES, committed)
             found: list[Stretch] = []
             for where, last in until.items():
                 found += await self._stretches(planner, where, begin.get(where, 0), last)
@@ -109,7 +110,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __getstate__(self) -> dict[str, Any]:
         return {"_options": self._options}
 
-    # How
+    # Planning
 
     async def _look(self, access: Access) -> Heads:
         found = await subscribed(access.ledger, self._options.subscription, missing_is_error=False)
@@ -118,7 +119,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             if before is not None and before != partition:
                 self._losses.report(f"{where}: the topic was deleted, and made again")
         self._partitions = found
-        self._heads = await look_at(access, found)
+        self._heads = await look_at(access, found, self._options.read_committed)
         return self._heads
 
     def _check(self, begin: Offsets, heads: Heads) -> None:
@@ -155,7 +156,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     async def _within_bytes(
         self, access: Access, starts: Offsets, latest: Offsets, most: int
     ) -> Offsets:
-        planner = Planner(access, self._losses, inline_bytes=0)
+        planner = Planner(access, self._losses, 0, self._options.read_committed)
         cuts: dict[TopicPartition, list[tuple[int, int]]] = {}
         for where, end in latest.items():
             partition, first = self._partitions[where], starts[where]
@@ -169,7 +170,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             for where, ways in cuts.items()
         }
         if ends == starts and any(cuts.values()):
-            # A batch larger than the limit is read all the same: otherwise nothing ever would be.
+            # A batch larger than the limit is read whole: otherwise the stream would stand still.
             where = next(where for where, ways in cuts.items() if ways)
             ends[where] = cuts[where][0][0]
         return ends

@@ -16,7 +16,8 @@ Partitions = Mapping[TopicPartition, Partition]
 async def subscribed(
     ledger: Ledger, subscription: Subscription, missing_is_error: bool = True
 ) -> dict[TopicPartition, Partition]:
-    """In order. Raises UnknownTopic for what was named and is not there, or leaves it out."""
+    """Partitions in order. Raises UnknownTopic for a named topic that does not exist, or leaves it
+    out."""
     topics = {topic.name: topic for topic in await ledger.topics()}
     if not missing_is_error:
         subscription = _what_is_left(subscription, topics)

@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import for_code
-from clients.client import PATIENCE, Cluster, Record, Start
+from clients.client import PATIENCE, Cluster, Isolation, Record, Start
 
 T = TypeVar("T")
 TOPIC_SOURCE = 1
@@ -40,16 +40,22 @@ class Aiokafka:
         return within_patience(work)
 
     def consume(
-        self, topic: str, start: Start, count: int, partition: int | None = None
+        self,
+        topic: str,
+        start: Start,
+        count: int,
+        partition: int | None = None,
+        isolation: Isolation | None = None,
     ) -> list[Record]:
         # Without a group, a consumer of a topic is given all of its partitions. The start is a
         # setting: to seek at once would race with the consumer's own first look-up.
         topics = [topic] if partition is None else []
-        reset = {"auto_offset_reset": start} if isinstance(start, str) else {}
+        settings = {"auto_offset_reset": start} if isinstance(start, str) else {}
+        settings |= {"isolation_level": isolation} if isolation else {}
 
         async def work() -> list[Record]:
             async with AIOKafkaConsumer(
-                *topics, bootstrap_servers=self.bootstrap, **reset
+                *topics, bootstrap_servers=self.bootstrap, **settings
             ) as consumer:
                 if partition is not None:
                     consumer.assign([TopicPartition(topic, partition)])

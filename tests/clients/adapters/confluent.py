@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 
-from clients.client import PATIENCE, Cluster, Record, Start
+from clients.client import PATIENCE, Cluster, Isolation, Record, Start
 from confluent_kafka import (
     OFFSET_BEGINNING,
     OFFSET_END,
@@ -45,12 +45,18 @@ class Confluent:
         return [one.offset() for one in sent]
 
     def consume(
-        self, topic: str, start: Start, count: int, partition: int | None = None
+        self,
+        topic: str,
+        start: Start,
+        count: int,
+        partition: int | None = None,
+        isolation: Isolation | None = None,
     ) -> list[Record]:
         # The class refuses to live without a group. Assigned partitions never join it, and
         # committing to it is all that is left of it.
         no_group = {"group.id": "unused", "enable.auto.commit": False}
-        consumer = Consumer({**self.settings, **no_group})
+        isolated = {"isolation.level": isolation} if isolation else {}
+        consumer = Consumer({**self.settings, **no_group, **isolated})
         try:
             numbers = [partition] if partition is not None else partitions_of(consumer, topic)
             consumer.assign(positions(consumer, topic, numbers, start))

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from clients.client import Cluster, Record, Start
+from clients.client import Cluster, Isolation, Record, Start
 
 
 class Driver:
@@ -49,9 +49,21 @@ class Driver:
         )
 
     def consume(
-        self, topic: str, start: Start, count: int, partition: int | None = None
+        self,
+        topic: str,
+        start: Start,
+        count: int,
+        partition: int | None = None,
+        isolation: Isolation | None = None,
     ) -> list[Record]:
-        found = self.ask("consume", topic=topic, partition=partition, start=start, count=count)
+        found = self.ask(
+            "consume",
+            topic=topic,
+            partition=partition,
+            start=start,
+            count=count,
+            isolation=isolation,
+        )
         return [unpacked(one) for one in found]
 
     def create_topic(self, topic: str, partitions: int, config: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 
-from clients.client import PATIENCE, Cluster, Record, Start
+from clients.client import PATIENCE, Cluster, Isolation, Record, Start
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import UnsupportedCodecError
@@ -35,9 +35,15 @@ class KafkaPython:
             return [future.get(PATIENCE).offset for future in sent]
 
     def consume(
-        self, topic: str, start: Start, count: int, partition: int | None = None
+        self,
+        topic: str,
+        start: Start,
+        count: int,
+        partition: int | None = None,
+        isolation: Isolation | None = None,
     ) -> list[Record]:
-        with closing(KafkaConsumer(**self.settings)) as consumer:
+        isolated = {"isolation_level": isolation} if isolation else {}
+        with closing(KafkaConsumer(**self.settings, **isolated)) as consumer:
             numbers = consumer.partitions_for_topic(topic) if partition is None else [partition]
             assigned = [TopicPartition(topic, number) for number in sorted(numbers)]
             consumer.assign(assigned)

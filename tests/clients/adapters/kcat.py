@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from clients.client import PATIENCE, Cluster, Headers, Record, Start
+from clients.client import PATIENCE, Cluster, Headers, Isolation, Record, Start
 from support.tools import require
 
 KEY_ENDS = "<~key>"
@@ -47,11 +47,17 @@ class Kcat:
         return int(delivered[1])
 
     def consume(
-        self, topic: str, start: Start, count: int, partition: int | None = None
+        self,
+        topic: str,
+        start: Start,
+        count: int,
+        partition: int | None = None,
+        isolation: Isolation | None = None,
     ) -> list[Record]:
         offset = OFFSETS[start] if isinstance(start, str) else f"s@{start}"
         options = ["-C", "-t", topic, "-o", offset, "-c", str(count), "-f", LAYOUT, "-u"]
         options += [] if partition is None else ["-p", str(partition)]
+        options += [f"-Xisolation.level={isolation}"] if isolation else []
         return parsed(self.run(options).stdout)
 
     def create_topic(self, topic: str, partitions: int, config: Mapping[str, str]) -> NoReturn:

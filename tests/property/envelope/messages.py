@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 
 from samsa_websocket.envelope import (
     Error,
-    ErrorCode,
+    ErrorAction,
     Failure,
     Gather,
     News,
     Parked,
     Ping,
-    Range,
     Reference,
     Reply,
     Request,
     Ticket,
     Upload,
+    UrlRange,
     Wake,
     encode,
 )
@@ -29,7 +29,7 @@ FRAMES = st.binary(max_size=300)
 WORDS = st.text(st.characters(), max_size=20)
 NAMES = st.lists(WORDS, max_size=4).map(tuple)
 SHIFTS = st.just(0) | st.integers(1 - 2**63, 2**63 - 1)
-RANGES = st.builds(Range, st.sampled_from(["u", "v", "w"]), SEQ, SEQ, SHIFTS)
+RANGES = st.builds(UrlRange, st.sampled_from(["u", "v", "w"]), SEQ, SEQ, SHIFTS)
 PIECES = st.binary(max_size=40) | RANGES
 HEADERS = st.dictionaries(WORDS, WORDS, max_size=3).map(lambda found: tuple(found.items()))
 
@@ -51,7 +51,7 @@ MESSAGES = st.one_of(
     st.builds(Reference, SEQ, WORDS, SEQ, WORDS, MS, st.booleans()),
     st.builds(Gather, SEQ, st.lists(PIECES, max_size=6).map(tuple), st.booleans()),
     st.just(Ping()),
-    st.builds(Error, SEQ, st.sampled_from(list(ErrorCode)), WORDS),
+    st.builds(Error, SEQ, st.sampled_from(list(ErrorAction)), WORDS),
     st.builds(Failure, WORDS, WORDS),
 )
 

@@ -7,6 +7,7 @@ from property.groups.play import run
 SCHEDULES = 150
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", BROKEN)
 def test_the_schedules_object_to(what, monkeypatch):
     broken = BROKEN[what]

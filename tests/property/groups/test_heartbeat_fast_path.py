@@ -9,6 +9,7 @@ from samsa.groups import ClassicGroup, Heartbeat, beaten, quieted
 SCHEDULES = 60
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kinds", ["classic", "mixed"])
 def test_heartbeats_that_need_no_step_say_what_a_step_says(kinds, monkeypatch):
     whole, quick, slow = world.steps, [], []

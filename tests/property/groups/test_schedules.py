@@ -6,12 +6,15 @@ deadline, and once everyone behaves the group becomes stable, with every partiti
 import pytest
 from property.groups.play import run
 
-SCHEDULES = 150
+FEW, MORE = range(20), range(20, 150)
 
 
+@pytest.mark.parametrize(
+    "seeds", [FEW, pytest.param(MORE, marks=pytest.mark.thorough)], ids=["few", "more"]
+)
 @pytest.mark.parametrize("kinds", ["classic", "consumer", "mixed"])
-def test_no_schedule_breaks_a_promise(kinds):
-    for seed in range(SCHEDULES):
+def test_no_schedule_breaks_a_promise(kinds, seeds):
+    for seed in seeds:
         finished = run(seed, kinds)
         assert finished.violation is None, finished.story()
 

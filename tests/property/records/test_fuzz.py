@@ -10,6 +10,7 @@ TARGET = Path(__file__).with_name("fuzz_records.py")
 FLAGS = ["-runs=100000", "-seed=1", "-max_len=400", "-timeout=10", "-rss_limit_mb=600"]
 
 
+@pytest.mark.thorough
 def test_a_hundred_thousand_fuzzed_inputs_give_a_value_or_a_record_error(tmp_path):
     if find_spec("atheris") is None:
         assert os.environ.get("CI") != "true", "continuous integration must fuzz"

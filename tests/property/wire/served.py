@@ -11,7 +11,6 @@ PRODUCE_BACK_TO = 0
 """Kafka offers Produce from 0 on although it reads it from 3 on: librdkafka asks for that."""
 
 OLDER = "clients of Kafka 0.8 to 3: versions that Kafka 4 dropped"
-TRANSACTIONS = "there are no transactions"
 SHARE = "there are no share groups"
 STREAMS = "there are no streams groups"
 TOKENS = "there are no delegation tokens"
@@ -28,11 +27,9 @@ DIFFERENT: dict[int, str] = {
     ApiKey.DESCRIBE_CONFIGS: OLDER,
     ApiKey.ALTER_REPLICA_LOG_DIRS: OLDER,
     ApiKey.DESCRIBE_LOG_DIRS: OLDER,
-    **dict.fromkeys(range(24, 29), TRANSACTIONS),
     **dict.fromkeys(range(38, 42), TOKENS),
     49: WITHOUT_STORE,  # AlterClientQuotas
     51: WITHOUT_STORE,  # AlterUserScramCredentials
-    57: WITHOUT_STORE,  # UpdateFeatures
     64: WITHOUT_STORE,  # UnregisterBroker
     **dict.fromkeys((76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92), SHARE),
     **dict.fromkeys((80, 81), VOTERS),

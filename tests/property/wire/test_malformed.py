@@ -12,6 +12,7 @@ from samsa.wire.apis import APIS
 from samsa.wire.errors import DecodeError
 from samsa.wire.frame import read_request
 
+pytestmark = pytest.mark.thorough
 every_message = pytest.mark.parametrize(
     ("message", "versions"),
     [(message, api.versions) for api in APIS.values() for message in (api.request, api.response)],

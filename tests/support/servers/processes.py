@@ -28,10 +28,10 @@ def running(
         process.wait()
 
 
-def wait_until(ready: Callable[[], T | None], process: subprocess.Popen, log: Path) -> T:
+def wait_until(ready: Callable[[], T | None], process: subprocess.Popen[bytes], log: Path) -> T:
     deadline = time.monotonic() + START_S
     while (found := ready()) is None:
         if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(f"{process.args[0]} did not start:\n{log.read_text()}")
+            raise RuntimeError(f"{process.args!r} did not start:\n{log.read_text()}")
         time.sleep(0.05)
     return found

@@ -12,7 +12,7 @@ from samsa_broker.cost import acts, of_functions, of_processes
 from samsa_websocket.gateway.settings import GatewaySettings as GatewaySettings
 from samsa_websocket.pushes import pushing
 from samsa_websocket.shim import produce_batching as together
-from samsa_websocket.shim.settings import Times
+from samsa_websocket.shim.settings import ShimTimes
 
 TEMPLATE = read_template()
 
@@ -37,7 +37,7 @@ def test_the_template_has_the_memory_the_alarms_and_the_schedule_that_are_paid_f
 
 def test_the_functions_work_by_the_numbers_that_are_counted_with():
     assert GatewaySettings.__dataclass_fields__["good_ms"].default == of_functions.GOOD_S * 1000
-    assert Times().life == of_functions.LIFE_S
+    assert ShimTimes().life == of_functions.LIFE_S
     assert pushing.MOST_NEWS == of_functions.MOST_NEWS
     assert together.LARGEST_UPLOAD == of_functions.LARGEST_UPLOAD
 

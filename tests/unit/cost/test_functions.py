@@ -25,7 +25,7 @@ from unit.cost.given import (
 from unit.cost.given import HEAD_UNITS_OF_FUNCTIONS as HEAD_UNITS
 
 from samsa_broker.cost import Load, Prices, functions
-from samsa_broker.cost.load import Append
+from samsa_broker.cost.load import AppendShare
 from samsa_broker.cost.of_functions import environments
 from samsa_broker.cost.sizes import Crowd, units
 
@@ -114,7 +114,7 @@ def test_what_lingered_is_an_object_from_two_and_a_half_kilobytes_on():
 
 def test_entries_of_calls_that_are_under_way_are_found_in_the_head_by_chance():
     """An entry stays for 10 ms, and a commit comes each second: one in a hundred finds another."""
-    appended = [Append(1.0, SMALL, inline=True)]
+    appended = [AppendShare(1.0, SMALL, inline=True)]
     said = units(appended, Crowd(1, 0, gap_s=1.0, at_once=True, stays_s=0.01)).head_write
     assert said == pytest.approx(2 + 0.01, abs=1e-4)
     crowded = units(appended, Crowd(1, 0, gap_s=0.001, at_once=True, stays_s=0.01))

@@ -12,18 +12,18 @@ from samsa_broker.demo.position import (
     CANONICAL,
     HEAD,
     SCHEMA,
-    Position,
+    TruckPosition,
     fingerprint,
     to_avro,
     to_json,
 )
-from samsa_broker.demo.story import Form, Kind, Plot, Told, tell
+from samsa_broker.demo.story import Form, Plot, RecordKind, ToldRecord, tell
 from samsa_broker.demo.trucks import KM_PER_DEGREE, LIMIT
 
 START = 1_767_225_600_000
 
 
-def story(count: int, seed: int = 1, **plot: object) -> list[Told]:
+def story(count: int, seed: int = 1, **plot: object) -> list[ToldRecord]:
     return list(islice(tell(Plot(start_ms=START, **plot), Random(seed)), count))  # type: ignore[arg-type]
 
 
@@ -34,10 +34,10 @@ def test_the_same_seed_tells_the_same_story_and_another_one_another():
 
 def test_shares_are_kept():
     told = story(20_000, bad=0.05, late=0.1, gone=0.01)
-    found = {kind: sum(one.kind == kind for one in told) / len(told) for kind in Kind}
-    assert found[Kind.BAD] == pytest.approx(0.05, rel=0.2)
-    assert found[Kind.LATE] == pytest.approx(0.1, rel=0.2)
-    assert found[Kind.GONE] == pytest.approx(0.01, rel=0.4)
+    found = {kind: sum(one.kind == kind for one in told) / len(told) for kind in RecordKind}
+    assert found[RecordKind.BAD] == pytest.approx(0.05, rel=0.2)
+    assert found[RecordKind.LATE] == pytest.approx(0.1, rel=0.2)
+    assert found[RecordKind.GONE] == pytest.approx(0.01, rel=0.4)
 
 
 def test_times_go_on_by_the_step():
@@ -50,7 +50,7 @@ def test_good_values_say_what_the_story_knows():
         if one.position is not None:
             fields = json.loads(one.value)
             assert fields["event_timestamp"].endswith("Z")
-            assert list(fields) == list(Position._fields)
+            assert list(fields) == list(TruckPosition._fields)
             assert one.value == to_json(one.position)
             assert one.key == one.position.truck_id.encode()
             assert 0 <= one.position.heading < 360
@@ -60,7 +60,7 @@ def test_late_positions_are_older_than_a_minute_and_others_are_not():
     for one in story(5_000, late=0.1):
         if one.position is not None:
             late_by = one.timestamp - one.position.event_timestamp
-            assert (late_by >= 60_000) == (one.kind == Kind.LATE)
+            assert (late_by >= 60_000) == (one.kind == RecordKind.LATE)
             assert 0 <= late_by <= 1_800_000
 
 
@@ -73,7 +73,7 @@ def test_no_truck_is_faster_than_it_can_be():
             assert _km(before, after) <= LIMIT * hours + 0.3
 
 
-def _km(one: Position, other: Position) -> float:
+def _km(one: TruckPosition, other: TruckPosition) -> float:
     north = (other.latitude - one.latitude) * KM_PER_DEGREE
     east = (other.longitude - one.longitude) * KM_PER_DEGREE * cos(radians(one.latitude))
     return hypot(north, east)
@@ -81,7 +81,7 @@ def _km(one: Position, other: Position) -> float:
 
 def test_a_truck_that_left_does_not_come_back_and_another_takes_its_place():
     told = story(5_000, trucks=4, gone=0.01)
-    left = [n for n, one in enumerate(told) if one.kind == Kind.GONE]
+    left = [n for n, one in enumerate(told) if one.kind == RecordKind.GONE]
     assert len(left) > 10
     for number in left:
         assert told[number].value is None
@@ -91,7 +91,9 @@ def test_a_truck_that_left_does_not_come_back_and_another_takes_its_place():
 
 def test_what_is_bad_cannot_be_read_as_a_position():
     fastavro = pytest.importorskip("fastavro", reason="it is the oracle: pip install ./pipeline")
-    bad = [one.value for one in story(3_000, bad=0.5, form=Form.MIXED) if one.kind == Kind.BAD]
+    bad = [
+        one.value for one in story(3_000, bad=0.5, form=Form.MIXED) if one.kind == RecordKind.BAD
+    ]
     wrongs = {_wrong(value, fastavro) for value in bad}
     assert wrongs == {"cut", "nameless", "words", "nowhere", "cut avro", "schema", "nowhere avro"}
 
@@ -132,7 +134,7 @@ def test_avro_is_what_others_take_for_avro():
     assert to_parsing_canonical_form(SCHEMA) == CANONICAL
     mark = theirs(CANONICAL, "CRC-64-AVRO")
     assert fingerprint(CANONICAL.encode()).hex() == mark
-    position = Position("truck-042", START + 123, 52.5, -13.25, 81.5, 359.9)
+    position = TruckPosition("truck-042", START + 123, 52.5, -13.25, 81.5, 359.9)
     body = BytesIO(to_avro(position)[len(HEAD) :])
     found = fastavro.schemaless_reader(body, SCHEMA, None)
     assert body.read() == b""

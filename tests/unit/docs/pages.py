@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).parents[3]
 MADE = {"build", "dist", "node_modules", "samsa-data", "trucks"}
 """Folders that are not part of the repository, beside those that begin with a dot."""
 FENCED = re.compile(r"^( *)```[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\[[^\]]*\]\(<?([^)\s>]+)>?\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
@@ -49,6 +51,18 @@ def anchors(page: Path) -> set[str]:
         again = sum(1 for each in found if re.fullmatch(rf"{re.escape(slug)}(-\d+)?", each))
         found.add(f"{slug}-{again}" if again else slug)
     return found
+
+
+def code(page: Path, language: str = "") -> list[str]:
+    """The blocks of this language; of none, those of a shell."""
+    found = CODE.findall(page.read_text("utf-8"))
+    return [dedent(block) for _, said, block in found if said == language]
+
+
+def shell_lines(block: str) -> list[str]:
+    """Its commands, each on one line and without its comment."""
+    lines = (COMMENT.sub("", line).strip() for line in CONTINUED.sub(" ", block).splitlines())
+    return [line for line in lines if line]
 
 
 def commands(page: Path, program: str) -> list[str]:

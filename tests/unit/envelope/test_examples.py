@@ -8,18 +8,18 @@ import pytest
 from samsa_websocket.envelope import (
     EnvelopeError,
     Error,
-    ErrorCode,
+    ErrorAction,
     Failure,
     Gather,
     News,
     Parked,
     Ping,
-    Range,
     Reference,
     Reply,
     Request,
     Ticket,
     Upload,
+    UrlRange,
     Wake,
     decode,
     encode,
@@ -49,13 +49,13 @@ WRITTEN = {
     '1 ticket 18 {"key":"k","url":"u","headers":{"a":"b"}}': Ticket(18, "k", "u", (("a", "b"),)),
     '1 reference 18 {"key":"k","size":9,"sha256":"ab"}': Reference(18, "k", 9, "ab"),
     '1 gather 19 {"urls":["u","v"],"pieces":["AA==",[0,4,9],[1,0,1],[0,20,1]]}': Gather(
-        19, (b"\0", Range("u", 4, 9), Range("v", 0, 1), Range("u", 20, 1))
+        19, (b"\0", UrlRange("u", 4, 9), UrlRange("v", 0, 1), UrlRange("u", 20, 1))
     ),
     '1 gather 19 {"urls":["u"],"pieces":["AA==",[0,4,9,7],[0,13,2]]}': Gather(
-        19, (b"\0", Range("u", 4, 9, 7), Range("u", 13, 2))
+        19, (b"\0", UrlRange("u", 4, 9, 7), UrlRange("u", 13, 2))
     ),
     "1 ping 0": Ping(),
-    '1 error 17 {"code":"retry","text":"busy"}': Error(17, ErrorCode.RETRY, "busy"),
+    '1 error 17 {"code":"retry","text":"busy"}': Error(17, ErrorAction.RETRY, "busy"),
 }
 
 

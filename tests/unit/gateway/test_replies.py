@@ -16,9 +16,9 @@ from samsa.records.batch import assign, shift_offsets
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import Request, read_request, read_response, request_frame
 from samsa.wire.messages import fetch
-from samsa_websocket.envelope import Frame, Gather, Message, Range, Reply, decode, fits
-from samsa_websocket.gateway.object_ranges import Promise
-from samsa_websocket.gateway.replies import Replies
+from samsa_websocket.envelope import Frame, Gather, Message, Reply, UrlRange, decode, fits
+from samsa_websocket.gateway.object_ranges import ObjectRange
+from samsa_websocket.gateway.replies import ReplyTexts
 
 VERSION = 12
 SPILL = "spill/responses/one"
@@ -44,7 +44,7 @@ class Given:
 
     def __init__(self) -> None:
         self.objects = MemoryObjects()
-        self.replies = Replies(self.objects, Presigner())  # type: ignore[arg-type]
+        self.replies = ReplyTexts(self.objects, Presigner())  # type: ignore[arg-type]
 
     async def row(self, partitions: Sequence[Sequence[tuple[int, bool]]]) -> Any:
         """Each piece is (bytes of its value, whether it is an object's)."""
@@ -61,7 +61,7 @@ class Given:
             return bytes(data)
         key = f"log/{number}/{offset}"
         await self.objects.put_if_absent(key, [b"before", data, b"after"])
-        promise = Promise(key, len(b"before"), len(data))
+        promise = ObjectRange(key, len(b"before"), len(data))
         return promise.shifted(SHIFT) if offset >= SHIFT else promise
 
     async def answer(self, row: Any) -> Message:
@@ -79,8 +79,8 @@ class Given:
     async def _gathered(self, answer: Gather) -> Frame:
         return b"".join([bytes(await self._bytes(piece)) for piece in answer.pieces])
 
-    async def _bytes(self, piece: bytes | Range) -> Buffer:
-        if not isinstance(piece, Range):
+    async def _bytes(self, piece: bytes | UrlRange) -> Buffer:
+        if not isinstance(piece, UrlRange):
             return piece
         data = await self.objects.get(piece.url.partition("?")[0], piece.start, piece.length)
         return shift_offsets(data, piece.shift) if piece.shift else data
@@ -112,7 +112,7 @@ async def test_what_lies_in_the_ledger_goes_inline_between_the_ranges_of_objects
     pieces = [SMALL, LARGE, SMALL, SMALL, LARGE, SMALL]
     answer = await given.answer(await given.row([pieces]))
     assert isinstance(answer, Gather)
-    kinds = [isinstance(piece, Range) for piece in answer.pieces]
+    kinds = [isinstance(piece, UrlRange) for piece in answer.pieces]
     assert kinds == [False, False, True, False, False, True, False, False]
     assert await given.offsets(answer) == [[0, 1, 2, 3, 4, 5]]
 
@@ -140,7 +140,7 @@ async def test_more_than_a_message_of_what_lies_in_the_ledger_is_stored_once_and
     answer = await given.answer(await given.row([[SMALL] * 60]))
     assert isinstance(answer, Gather)
     (piece,) = answer.pieces
-    assert isinstance(piece, Range)
+    assert isinstance(piece, UrlRange)
     assert piece.url.startswith(SPILL)
     assert await given.offsets(answer) == [list(range(60))]
 

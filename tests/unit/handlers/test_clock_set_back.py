@@ -75,7 +75,7 @@ async def test_a_fetch_waits_no_longer_than_it_asked(tmp_path: Path):
     whole = broker.stores.wakeups.subscribe
 
     class Woken:
-        async def wait(self, timeout_ms: int) -> bool:
+        async def wait(self, timeout_ms: int, look_again_ms: int | None = None) -> bool:
             waits.append(timeout_ms)
             clock.now += timeout_ms - (HOUR if len(waits) == 1 else 0)
             return False

@@ -39,6 +39,7 @@ async def test_a_group_that_was_deleted_and_made_anew_is_not_taken_for_the_old_o
     assert await beat(one, new) is None
 
 
+@pytest.mark.waits
 async def test_a_parked_join_is_answered_by_the_process_that_completes_it(site: Site):
     one, two = site.process(), site.process()
     first = await joined(one)

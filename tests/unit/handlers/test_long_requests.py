@@ -28,6 +28,7 @@ SHORT_ANYWAY = {
     "ConsumerGroupHeartbeat topic_partitions.partitions": "one step of a set each",
     "ListGroups states_filter": "one step of a set each",
     "ListGroups types_filter": "one step of a set each",
+    "UpdateFeatures feature_updates": "refused when the first that is unknown is seen",
     "CreateTopics topics.assignments": "at most as many as a topic has partitions",
     "CreateTopics topics.assignments.broker_ids": "refused when the second is seen",
     "CreateTopics topics.configs": "one step of a dictionary each",

@@ -15,7 +15,7 @@ from unit.log.given import HandClock
 from samsa.broker.broker import Broker, Rules
 from samsa.groups import GroupSettings
 from samsa.http_api.app import application
-from samsa.http_api.kafka_client import Kafka
+from samsa.http_api.kafka_client import InProcessClient
 from samsa.local.memory import MemoryObjects
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
@@ -33,7 +33,7 @@ PROBLEM = "application/problem+json"
 @cache
 def the_application() -> FastAPI:
     """Putting it together takes longer than a test; it keeps nothing but whom to ask."""
-    return application(Kafka(None))  # type: ignore[arg-type]
+    return application(InProcessClient(None))  # type: ignore[arg-type]
 
 
 class Site:
@@ -61,7 +61,7 @@ class Site:
         )
         told = Rules(groups=GroupSettings(initial_rebalance_delay_ms=0), **rules)
         self.broker = Broker(self.stores, "a-cluster", told, groups=self.groups)
-        self.kafka = Kafka(self.broker, ("127.0.0.1", 9092))
+        self.kafka = InProcessClient(self.broker, ("127.0.0.1", 9092))
         self.app = the_application()
         self.app.state.kafka = self.kafka
 
@@ -124,7 +124,7 @@ async def api(site: Site) -> AsyncIterator[Api]:
         yield Api(client)
 
 
-async def a_consumer(kafka: Kafka, group: str, topic: str, partitions: int = 1) -> str:
+async def a_consumer(kafka: InProcessClient, group: str, topic: str, partitions: int = 1) -> str:
     """Joins a group of the consumer protocol; the member's id."""
     member_id = f"member-of-{group}"
     row = consumer_group_heartbeat.REQUEST(
@@ -143,7 +143,7 @@ async def a_consumer(kafka: Kafka, group: str, topic: str, partitions: int = 1) 
     return member_id
 
 
-async def a_classic_member(kafka: Kafka, group: str, assignment: bytes) -> str:
+async def a_classic_member(kafka: InProcessClient, group: str, assignment: bytes) -> str:
     """Joins a group of the classic protocol, alone, and assigns this to itself."""
     protocols = [join_group.PROTOCOL(name="range", metadata=b"\0\0\0\0\0\0\xff\xff\xff\xff")]
     row = join_group.REQUEST(

@@ -11,52 +11,54 @@ from unit.http_api.given import Site
 from samsa.http_api import http_protocol
 from samsa.http_api.http_protocol import MOST_CONNECTIONS
 from samsa.http_api.kafka_client import MOST_WAITING
-from samsa.http_api.lazy_listener import HttpDoor
+from samsa.http_api.lazy_listener import LazyListener
 
 HEAD = b"POST /topics HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 BODY = HEAD + b"Content-Length: 100000\r\n\r\n{"
 
 
 @pytest.fixture
-async def door(site: Site) -> AsyncIterator[HttpDoor]:
-    opened = HttpDoor("127.0.0.1", 0)
+async def listener(site: Site) -> AsyncIterator[LazyListener]:
+    opened = LazyListener("127.0.0.1", 0)
     opened.open(site.broker, ("127.0.0.1", 9092))
     yield opened
     await opened.close()
 
 
-async def answers(door: HttpDoor) -> bool:
-    async with httpx.AsyncClient(base_url=door.url or "") as client:
+async def answers(listener: LazyListener) -> bool:
+    async with httpx.AsyncClient(base_url=listener.url or "") as client:
         return (await client.get("/topics")).status_code == 200
 
 
 @pytest.mark.parametrize("said", [b"", b"GET /topics HTTP/1.1\r\nHost: ", BODY])
-async def test_connections_that_wait_for_their_client_keep_nobody_out(door: HttpDoor, said: bytes):
-    assert await answers(door)
+async def test_connections_that_wait_for_their_client_keep_nobody_out(
+    listener: LazyListener, said: bytes
+):
+    assert await answers(listener)
     idle = []
     for _ in range(2 * MOST_CONNECTIONS):
-        reader, writer = await asyncio.open_connection(door.host, door.port)
+        reader, writer = await asyncio.open_connection(listener.host, listener.port)
         writer.write(said)
         idle.append((reader, writer))
-    assert await answers(door)
-    async with httpx.AsyncClient(base_url=door.url or "") as kept:
+    assert await answers(listener)
+    async with httpx.AsyncClient(base_url=listener.url or "") as kept:
         for _ in range(3):
             assert (await kept.get("/topics")).status_code == 200
-            _, writer = await asyncio.open_connection(door.host, door.port)
+            _, writer = await asyncio.open_connection(listener.host, listener.port)
             idle.append((reader, writer))
     for _, writer in idle:
         writer.close()
 
 
-async def test_reads_that_wait_leave_connections_to_others(door: HttpDoor, site: Site):
+async def test_reads_that_wait_leave_connections_to_others(listener: LazyListener, site: Site):
     await site.broker.catalog.create("quiet", 1, {})
     path = "/topics/quiet/partitions/0/records?wait_ms=20000"
     limits = httpx.Limits(max_connections=MOST_CONNECTIONS)
-    async with httpx.AsyncClient(base_url=door.url or "", timeout=60, limits=limits) as client:
+    async with httpx.AsyncClient(base_url=listener.url or "", timeout=60, limits=limits) as client:
         asked = [asyncio.create_task(client.get(path)) for _ in range(MOST_WAITING + 9)]
         for first in islice(asyncio.as_completed(asked), 9):
             assert (await first).status_code == 200
-        assert await answers(door)
+        assert await answers(listener)
         assert sum(each.done() for each in asked) == 9
         for each in asked:
             each.cancel()
@@ -72,29 +74,30 @@ async def ended(reader: asyncio.StreamReader) -> bytes:
 
 @pytest.mark.parametrize("said", [b"", b"GET /topics HTTP/1.1\r\nHost: ", BODY])
 async def test_a_client_that_does_not_go_on_is_let_go(
-    door: HttpDoor, said: bytes, monkeypatch: pytest.MonkeyPatch
+    listener: LazyListener, said: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(http_protocol, "HEAD_S", 0.1)
     monkeypatch.setattr(http_protocol, "BODY_GRACE_S", 0.1)
-    reader, writer = await asyncio.open_connection(door.host, door.port)
+    reader, writer = await asyncio.open_connection(listener.host, listener.port)
     writer.write(said)
     assert await ended(reader) == b""
     writer.close()
-    assert await answers(door)
+    assert await answers(listener)
 
 
+@pytest.mark.waits
 async def test_a_client_that_waits_for_records_is_not_let_go(
-    door: HttpDoor, site: Site, monkeypatch: pytest.MonkeyPatch
+    listener: LazyListener, site: Site, monkeypatch: pytest.MonkeyPatch
 ):
     """Its request is whole. As many looks as let another one go find nothing wrong with it."""
     monkeypatch.setattr(http_protocol, "HEAD_S", 0.1)
     monkeypatch.setattr(http_protocol, "BODY_GRACE_S", 0.1)
     await site.broker.catalog.create("quiet", 1, {})
-    async with httpx.AsyncClient(base_url=door.url or "", timeout=60) as client:
+    async with httpx.AsyncClient(base_url=listener.url or "", timeout=60) as client:
         wait = client.get("/topics/quiet/partitions/0/records?wait_ms=20000")
         waiting = asyncio.create_task(wait)
         for _ in range(3):
-            reader, writer = await asyncio.open_connection(door.host, door.port)
+            reader, writer = await asyncio.open_connection(listener.host, listener.port)
             writer.write(BODY)
             assert await ended(reader) == b""
             writer.close()

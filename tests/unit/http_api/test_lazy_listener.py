@@ -1,4 +1,5 @@
-"""The door of `samsa up`: it costs nothing until somebody comes, and never costs the broker."""
+"""The HTTP listener of `samsa up`: it costs nothing before its first client, and never stops the
+broker."""
 
 import asyncio
 import socket
@@ -9,8 +10,8 @@ import httpx
 import pytest
 from unit.http_api.given import Site
 
-from samsa.http_api import lazy_listener as door
-from samsa.http_api.lazy_listener import HttpDoor
+from samsa.http_api import lazy_listener as listener
+from samsa.http_api.lazy_listener import LazyListener
 from samsa_broker.cli import up_http
 from samsa_broker.cli.main import parser
 from samsa_broker.cli.up_http import HttpFront
@@ -27,7 +28,7 @@ def taken() -> Iterator[tuple[str, int]]:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 async def test_it_serves_on_the_port_that_it_says(site: Site, host: str):
-    opened = HttpDoor(host, 0)
+    opened = LazyListener(host, 0)
     opened.open(site.broker, KAFKA)
     async with httpx.AsyncClient(base_url=opened.url or "") as client:
         both = await asyncio.gather(client.get("/cluster"), client.get("/health"))
@@ -42,8 +43,8 @@ async def test_it_serves_on_the_port_that_it_says(site: Site, host: str):
         socket.create_connection((opened.host, opened.port))
 
 
-async def test_a_door_that_nobody_came_through_closes_too(site: Site):
-    opened = HttpDoor("127.0.0.1", 0)
+async def test_a_listener_that_had_no_client_closes_too(site: Site):
+    opened = LazyListener("127.0.0.1", 0)
     assert opened.url is None
     await opened.close()
     opened.open(site.broker, KAFKA)
@@ -51,7 +52,7 @@ async def test_a_door_that_nobody_came_through_closes_too(site: Site):
 
 
 async def test_it_closes_while_it_is_still_being_put_together(site: Site):
-    opened = HttpDoor("127.0.0.1", 0)
+    opened = LazyListener("127.0.0.1", 0)
     opened.open(site.broker, KAFKA)
     _, writer = await asyncio.open_connection(opened.host, opened.port)
     while opened._serving is None:  # noqa: ASYNC110 - it has no event to wait for
@@ -82,7 +83,7 @@ async def test_without_its_packages_there_is_none_and_the_broker_goes_on(
     def without_fastapi(name: str) -> Any:
         return None if name == "fastapi" else object()
 
-    monkeypatch.setattr(door, "find_spec", without_fastapi)
+    monkeypatch.setattr(listener, "find_spec", without_fastapi)
     front = HttpFront(...)
     front.open(site.broker, KAFKA)
     assert (

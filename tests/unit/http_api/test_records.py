@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from unit.http_api.given import Api, Site
 
-from samsa.http_api.writing import Draft, write
+from samsa.http_api.writing import RecordDraft, write
 from samsa.log.layout import Batch
 from samsa.records import Codec, Record, build
 from samsa.records.batch import compacted_filler, seal
@@ -312,7 +312,7 @@ async def test_without_a_key_records_of_one_request_stay_together_and_requests_s
     topic = await site.broker.catalog.create("orders", 4, {})
     used = []
     for _ in range(30):
-        places = await write(topic, [Draft(None, b"v")] * 3, site.kafka)
+        places = await write(topic, [RecordDraft(None, b"v")] * 3, site.kafka)
         assert len({place.partition for place in places}) == 1
         used.append(places[0].partition)
     assert set(used) == {0, 1, 2, 3}

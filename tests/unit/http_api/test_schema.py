@@ -66,6 +66,7 @@ async def furnish(home: Home) -> None:
         assert (written.status_code, ready.status_code) == (201, 200)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("furnished")
 @described.parametrize()
 @settings(

@@ -250,12 +250,12 @@ async def test_a_ledger_with_notes_can_be_opened_on_a_full_disk(
     await a_health(tmp_path, [0.0]).keep_reserve()
     recover = WriteBehind._recover
 
-    def needs_room(noted: WriteBehind) -> None:
+    def needs_room(noted: WriteBehind, is_only: bool) -> None:
         if reserve.exists():
             full = sqlite3.OperationalError("database or disk is full")
             full.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise full
-        recover(noted)
+        recover(noted, is_only)
 
     monkeypatch.setattr(WriteBehind, "_recover", needs_room)
     await (await open_ledger(f"sqlite://{path}", fsync=False)).close()

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 from uuid import UUID
 
+import pytest
+
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
 from samsa.local.packs import MOST_OPEN, PackPosition, Packs
@@ -68,6 +70,7 @@ class Stores:
         await self.ledger.close()
 
 
+@pytest.mark.waits
 def test_a_pack_that_is_opened_again_while_it_is_swept_holds_nobody_up(tmp_path: Path):
     """With more partitions than files may be open, and with fsync, where a sweeper holds its lock
     until the ledger's thread has answered."""

@@ -185,7 +185,7 @@ def test_what_cannot_be_recovered_lets_nobody_in(tmp_path: Path):
     """Else the offsets of what is noted would be given to other records."""
     path = str(tmp_path / "ledger.db")
 
-    def full() -> None:
+    def full(is_only: bool) -> None:
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):

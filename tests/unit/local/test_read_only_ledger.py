@@ -15,6 +15,7 @@ from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
 from samsa.local.read_only_ledger import Onlooker, look_on
 from samsa.local.sqlite import SqliteLedger
+from samsa.local.sqlite_groups import SqliteGroups
 from samsa.ports import Extent, Partition, Topic, Unavailable
 
 PARTITION = Partition(UUID(int=1), 0)
@@ -135,3 +136,11 @@ async def test_a_look_makes_no_ledger(tmp_path: Path):
     with pytest.raises(Unavailable, match="there is no ledger"):
         await look_on(str(tmp_path / "ledger.db"))
     assert os.listdir(tmp_path) == []
+
+
+async def test_a_look_makes_no_ledger_of_a_file_with_nothing_but_groups(tmp_path: Path):
+    path = tmp_path / "ledger.db"
+    await SqliteGroups(str(path)).close()
+    before = path.read_bytes()
+    await (await look_on(str(path))).close()
+    assert path.read_bytes() == before

@@ -2,63 +2,18 @@
 
 import asyncio
 import os
-import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import UUID
 
 import pytest
+from unit.local.alone import PARTITION, PARTITIONS, TOPIC, Alone, crashed
 
+from samsa.local import settling
 from samsa.local import write_behind as module
 from samsa.local.append_journal import AppendJournal, Note
-from samsa.local.folder import FolderObjects
-from samsa.local.journal import SqliteJournal
 from samsa.local.ownership import Ownership
-from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Bound, Claim, CommitResult, Extent, Partition, Tail, Topic, UnknownPartition
-
-PARTITION = Partition(UUID(int=1), 0)
-PARTITIONS = [Partition(PARTITION.topic_id, number) for number in range(3)]
-TOPIC = Topic("letters", PARTITION.topic_id, len(PARTITIONS), 0)
-SOON = 0.5
-
-
-class Alone:
-    """A process that keeps its ledger to itself."""
-
-    def __init__(self, folder: Path, process: str = "a") -> None:
-        self.folder = folder
-        self.ledger = SqliteLedger(str(folder / "ledger.db"))
-        self.objects = FolderObjects(str(folder / "objects"))
-        self.journal = SqliteJournal(self.ledger, self.objects.root, process)
-        self.is_alone = self.journal.stay_alone()
-
-    async def append(
-        self, base: int, *claims: Claim, partition: Partition = PARTITION
-    ) -> CommitResult:
-        data = b"%d" % base
-        extent = Extent(base, 1, len(data), 7, 8, "", (), 1)
-        return await self.journal.commit(partition, extent, [data], claims)
-
-    @property
-    def waiting(self) -> int:
-        return len(self.ledger.noted.waiting)
-
-    def in_the_database(self) -> int:
-        with sqlite3.connect(self.folder / "ledger.db") as db:
-            return int(db.execute("SELECT coalesce(sum(offsets), 0) FROM extents").fetchone()[0])
-
-    async def stored(self) -> list[bytes]:
-        """What the index leads to, one by one: every append is a digit."""
-        found = await self.ledger.extents(PARTITION, 0, 1_000)
-        data = [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
-        return [bytes([digit]) for digit in b"".join(data)]
-
-    async def close(self) -> None:
-        await self.journal.close()
-        await self.objects.close()
-        await self.ledger.close()
+from samsa.ports import Bound, Claim, Extent, Tail, UnknownPartition
 
 
 @pytest.fixture
@@ -68,11 +23,6 @@ async def alone(tmp_path: Path) -> AsyncIterator[Alone]:
     assert alone.is_alone
     yield alone
     await alone.close()
-
-
-def crashed(alone: Alone, folder: Path) -> None:
-    """The files as a SIGKILL would leave them now."""
-    shutil.copytree(alone.folder, folder, ignore=shutil.ignore_patterns("copy*"))
 
 
 async def test_the_first_append_is_written_and_the_next_are_noted(alone: Alone):
@@ -164,7 +114,7 @@ async def test_what_was_perhaps_written_before_is_not_indexed_twice(
     for base in range(3):
         await alone.append(base)
 
-    class Liar(module.Transaction):
+    class Liar(settling.Transaction):
         """Commits, and says that it has not."""
 
         def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
@@ -172,7 +122,7 @@ async def test_what_was_perhaps_written_before_is_not_indexed_twice(
             raise sqlite3.OperationalError("disk I/O error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "Transaction", Liar)
+        patch.setattr(settling, "Transaction", Liar)
         with pytest.raises(sqlite3.OperationalError):
             alone.ledger.noted.settle()
     await alone.append(3)

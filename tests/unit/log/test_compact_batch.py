@@ -17,10 +17,14 @@ from unit.log.compacting import (
     timed,
 )
 
+from samsa.log.compact_aborted import AbortedIn
+from samsa.log.compact_keys import KeyMap
+from samsa.ports import Aborted
 from samsa.records import Codec, filler, read_header, validate
-from samsa.records.batch import seal
-from samsa.records.header import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
-from samsa.records.spans import digest
+from samsa.records.batch import assign, seal
+from samsa.records.control import commits, marker
+from samsa.records.header import LOG_APPEND_TIME, TRANSACTIONAL
+from samsa.records.spans import at_once, digest
 from samsa.records.varint import varint
 
 NOW = TIME + HOUR
@@ -159,11 +163,112 @@ def test_a_key_that_looks_like_anothers_digest_is_another():
 # What is left alone
 
 
-@pytest.mark.parametrize("attribute", [CONTROL, TRANSACTIONAL])
-def test_control_and_transactional_batches_stay_and_replace_nothing(attribute):
-    batch = keyed(0, (b"a", b"1"), (b"a", None), attributes=attribute, **PRODUCER)
-    assert cleaned(batch, a_sieve({b"a": 99})) is batch
-    assert newest_in(batch) == {}
+# Transactions
+
+
+WROTE = {**PRODUCER, "attributes": TRANSACTIONAL}
+ABORTED = AbortedIn([Aborted(marker=20, producer_id=7, first=10, stable=21)], as_of_ms=TIME)
+
+
+@pytest.mark.parametrize(
+    ("batch", "is_held"),
+    [
+        (keyed(10, (b"a", b"1"), **WROTE), True),
+        (keyed(18, (b"a", b"1"), (b"b", b"1"), **WROTE), True),
+        (keyed(9, (b"a", b"1"), **WROTE), False),
+        (keyed(21, (b"a", b"1"), **WROTE), False),
+        (keyed(12, (b"a", b"1"), **{**WROTE, "producer_id": 8}), False),
+        (keyed(12, (b"a", b"1"), **PRODUCER), False),
+    ],
+)
+def test_only_what_its_producer_wrote_between_first_batch_and_marker_is_aborted(batch, is_held):
+    newest = {b"a": 5, b"b": 5}
+    kept = cleaned(batch, a_sieve(newest, aborted=ABORTED))
+    assert kept is (None if is_held else batch)
+    keys = KeyMap(10**6, 0)
+    at_once(keys.add([batch], 100, ABORTED))
+    assert (keys.newest == {}) is is_held
+    assert keys.end == read_header(batch).next_offset
+
+
+def test_of_several_aborted_transactions_of_a_producer_each_holds_its_own_batches():
+    found = [Aborted(4, 7, 1, 5), Aborted(9, 7, 6, 10), Aborted(12, 8, 2, 13)]
+    aborted = AbortedIn(found)
+    held = [n for n in range(14) if aborted.holds(read_header(keyed(n, (b"a", b"1"), **WROTE)))]
+    assert held == [1, 2, 3, 6, 7, 8]
+    assert sorted(aborted.below(12)) == [4, 9]
+
+
+def test_records_of_a_committed_transaction_are_compacted_and_their_batch_stays_theirs():
+    batch = keyed(30, (b"a", b"1"), (b"b", b"2"), codec=Codec.GZIP, **WROTE)
+    kept = cleaned(batch, a_sieve({b"a": 99, b"b": 31}, aborted=ABORTED))
+    assert pairs_in(kept) == [(31, b"b", b"2")]
+    before, after = read_header(batch), read_header(kept)
+    for name in ("base_offset", "offsets", "attributes", *PRODUCER):
+        assert getattr(after, name) == getattr(before, name), name
+
+
+def test_an_aborted_batch_that_its_producer_may_be_asked_about_leaves_its_header():
+    batch = keyed(10, (b"a", b"1"), (b"b", b"2"), codec=Codec.LZ4, **WROTE)
+    kept = cleaned(batch, a_sieve(newest_in(batch), asked_for={10}, aborted=ABORTED))
+    before, after = read_header(batch), read_header(kept)
+    assert (after.count, after.offsets, after.last_sequence) == (0, 2, before.last_sequence)
+    assert after.is_transactional
+
+
+def test_an_aborted_batch_above_the_end_of_the_round_stays():
+    batch = keyed(10, (b"a", b"1"), **WROTE)
+    assert cleaned(batch, a_sieve({b"a": 10}, end=10, aborted=ABORTED)) is batch
+
+
+def ends_at(offset: int, is_commit: bool) -> bytes:
+    return seal_at(offset, marker(7, 2, is_commit, TIME))
+
+
+def seal_at(offset: int, batch: bytes) -> bytes:
+    data = bytearray(batch)
+    assign(memoryview(data), 0, offset)
+    return bytes(data)
+
+
+def test_a_marker_of_a_committed_transaction_goes_at_once():
+    assert cleaned(ends_at(20, is_commit=True), a_sieve({}, aborted=AbortedIn())) is None
+
+
+def test_a_marker_stays_as_it_is_while_its_transaction_is_listed():
+    one = ends_at(20, is_commit=False)
+    assert cleaned(one, a_sieve({}, aborted=ABORTED)) is one
+    other = ends_at(15, is_commit=False)
+    assert cleaned(other, a_sieve({}, aborted=ABORTED)) is not other
+
+
+def test_a_marker_goes_when_its_transaction_was_not_listed_for_its_time():
+    batch = ends_at(20, is_commit=False)
+    timed = cleaned(batch, a_sieve({}, aborted=AbortedIn((), TIME + 5), markers_ms=HOUR))
+    assert read_header(timed).delete_horizon == TIME + 5 + HOUR
+    assert not commits(timed)
+    assert is_sealed(timed)
+    assert all_records(timed) == all_records(batch)  # its time too
+    assert read_header(timed).max_timestamp == TIME
+    for as_of_ms, stays in ((TIME + 4 + HOUR, True), (TIME + 5 + HOUR, False)):
+        kept = cleaned(timed, a_sieve({}, aborted=AbortedIn((), as_of_ms), now_ms=LONGEST))
+        assert kept is (timed if stays else None)
+
+
+def test_the_time_of_a_marker_does_not_run_while_its_transaction_is_listed_again():
+    batch = ends_at(20, is_commit=False)
+    timed = cleaned(batch, a_sieve({}, aborted=AbortedIn((), TIME), markers_ms=1))
+    listed = AbortedIn([Aborted(20, 7, 10, 21)], as_of_ms=TIME + HOUR)
+    assert cleaned(timed, a_sieve({}, aborted=listed)) is timed
+
+
+def test_a_control_batch_that_cannot_be_read_stays():
+    cut = seal(read_header(ends_at(20, is_commit=False)), b"\x02")
+    assert cleaned(cut, a_sieve({})) is cut
+
+
+def is_sealed(batch: bytes) -> bool:
+    return seal(read_header(batch), batch[61:]) == batch
 
 
 def garbled() -> dict[str, bytes]:

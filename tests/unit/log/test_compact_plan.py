@@ -36,6 +36,14 @@ def test_what_is_younger_than_its_lag_is_left_alone():
     assert surveyed([extent(0, age=1_001), extent(10, age=999)], rules=rules).end == 10
 
 
+def test_only_what_lies_below_the_stable_end_counts():
+    log = [extent(0, size=40), extent(10, size=60), extent(20)]
+    found = Survey(0, NOW, RULES, stable_end=15)
+    assert [found.add(one) for one in log] == [True, True, False]
+    assert (found.end, found.reach, found.dirty_bytes) == (15, 15, 40 + 30)
+    assert not Survey(0, NOW, RULES, stable_end=10).add(log[1])
+
+
 @pytest.mark.parametrize(("ratio", "due"), [(0.5, True), (0.6, False), (0.0, True), (1.0, False)])
 def test_it_is_due_when_more_than_a_part_is_dirty(ratio, due):
     log = [extent(0, size=40), extent(10, size=60)]

@@ -11,7 +11,7 @@ from samsa.broker.broker import HANDLERS, Broker
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import request_frame
 from samsa.wire.messages import fetch, heartbeat, leave_group
-from samsa_broker.server import idle_poller as lull
+from samsa_broker.server import idle_poller
 from samsa_broker.server.connection import Connection
 from samsa_broker.server.listener import Server
 
@@ -131,7 +131,7 @@ class Crowd:
             client.close()
         await asyncio.wait([connection.ended for connection in self.connections], timeout=5)
         assert all(connection.ended.done() for connection in self.connections)
-        assert len(self.server.lull) == 0
+        assert len(self.server.idle_poller) == 0
 
 
 @pytest.fixture
@@ -144,8 +144,8 @@ async def crowd(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Crowd]:
 
     monkeypatch.setitem(HANDLERS, ApiKey.HEARTBEAT, beaten)
     monkeypatch.setitem(HANDLERS, ApiKey.LEAVE_GROUP, left)
-    monkeypatch.setattr(lull, "SLOW_S", 0.0)
-    monkeypatch.setattr(lull, "ENOUGH", 4)
+    monkeypatch.setattr(idle_poller, "SLOW_S", 0.0)
+    monkeypatch.setattr(idle_poller, "ENOUGH", 4)
     crowd = Crowd()
     for _ in range(5):
         crowd.add()
@@ -155,34 +155,34 @@ async def crowd(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Crowd]:
 
 
 async def test_who_only_beats_is_looked_at_with_others_and_answered(crowd: Crowd):
-    await crowd.beat(lull.BEATS)
-    assert len(crowd.server.lull) == 2  # the first three came before there were enough
+    await crowd.beat(idle_poller.HEARTBEATS_IN_A_ROW)
+    assert len(crowd.server.idle_poller) == 2  # the first three came before there were enough
     await crowd.beat(1)
-    assert len(crowd.server.lull) == 5
+    assert len(crowd.server.idle_poller) == 5
     await crowd.beat(3)
-    assert len(crowd.server.lull) == 5
+    assert len(crowd.server.idle_poller) == 5
 
 
 async def test_who_asks_for_something_else_is_watched_again(crowd: Crowd):
-    await crowd.beat(lull.BEATS + 2)
+    await crowd.beat(idle_poller.HEARTBEATS_IN_A_ROW + 2)
     assert await crowd.ask(crowd.clients[0], LEAVE)
-    assert len(crowd.server.lull) == 4
+    assert len(crowd.server.idle_poller) == 4
     assert await crowd.ask(crowd.clients[0], LEAVE)
     assert await crowd.ask(crowd.clients[0], BEAT)
-    assert len(crowd.server.lull) == 4
+    assert len(crowd.server.idle_poller) == 4
 
 
 async def test_beats_that_come_fast_wake_as_ever(crowd: Crowd, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lull, "SLOW_S", 60.0)
-    await crowd.beat(lull.BEATS + 3)
-    assert len(crowd.server.lull) == 0
+    monkeypatch.setattr(idle_poller, "SLOW_S", 60.0)
+    await crowd.beat(idle_poller.HEARTBEATS_IN_A_ROW + 3)
+    assert len(crowd.server.idle_poller) == 0
 
 
 async def test_when_few_are_left_they_are_watched_again(crowd: Crowd):
-    await crowd.beat(lull.BEATS + 2)
+    await crowd.beat(idle_poller.HEARTBEATS_IN_A_ROW + 2)
     for client in crowd.clients[1:]:
         client.close()
     await asyncio.wait([connection.ended for connection in crowd.connections[1:]], timeout=5)
-    await asyncio.sleep(3 * lull.LOOK_EVERY_S)
-    assert len(crowd.server.lull) == 0
+    await asyncio.sleep(3 * idle_poller.LOOK_EVERY_S)
+    assert len(crowd.server.idle_poller) == 0
     assert await crowd.ask(crowd.clients[0], BEAT)

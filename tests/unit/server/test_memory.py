@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samsa_broker.server.buffer import COPIED, PREFIX, SMALL, ReceiveBuffer, capacity_for
-from samsa_broker.server.memory import ORDINARY, Claim, RequestMemory
+from samsa_broker.server.memory import ORDINARY, MemoryClaim, RequestMemory
 
 MB = 1024 * 1024
 MAX_FRAME = 100 * MB
@@ -66,10 +66,10 @@ async def turns(count: int = 5) -> None:
 
 async def test_six_half_arrived_requests_leave_room_for_an_ordinary_one():
     memory = RequestMemory(256 * MB, MAX_FRAME)
-    claims = [Claim() for _ in range(6)]
+    claims = [MemoryClaim() for _ in range(6)]
     growing = [asyncio.create_task(memory.grow(c, 104 * MB)) for c in claims]
     await turns()
-    ordinary = Claim()
+    ordinary = MemoryClaim()
     await asyncio.wait_for(memory.grow(ordinary, ORDINARY), 1)
     assert [task.done() for task in growing].count(True) == 1
     for task in growing:
@@ -78,7 +78,7 @@ async def test_six_half_arrived_requests_leave_room_for_an_ordinary_one():
 
 async def test_a_waiter_that_gives_up_is_forgotten():
     memory = RequestMemory(256 * MB, MAX_FRAME)
-    first, second = Claim(), Claim()
+    first, second = MemoryClaim(), MemoryClaim()
     await memory.grow(first, 104 * MB)
     assert first.first
     waiting = asyncio.create_task(memory.grow(second, 104 * MB))
@@ -96,7 +96,7 @@ class Request:
     """Of some size; it arrives step by step as a buffer grows, then it is handled."""
 
     def __init__(self, memory: RequestMemory, size: int) -> None:
-        self.claim, self._memory, self._size = Claim(), memory, size
+        self.claim, self._memory, self._size = MemoryClaim(), memory, size
 
     async def arrive(self) -> None:
         capacity = SMALL

@@ -1,6 +1,6 @@
 from itertools import islice
 
-from samsa_websocket.shim.backoff import QUICK_S, Pace, delays
+from samsa_websocket.shim.backoff import QUICK_S, AskingPace, delays
 
 
 def test_delays_begin_at_200_ms_double_and_are_capped():
@@ -13,8 +13,8 @@ def test_chance_shortens_a_delay_by_up_to_half_and_not_the_next_one():
     assert list(islice(delays(0.2, 3.0, lambda: next(draws)), 3)) == [0.1, 0.4, 0.8 * 0.75]
 
 
-def steady() -> Pace:
-    return Pace(lambda: delays(0.2, 3.0, lambda: 0.0))
+def steady() -> AskingPace:
+    return AskingPace(lambda: delays(0.2, 3.0, lambda: 0.0))
 
 
 def test_three_quick_rounds_are_free_and_the_next_ones_are_slowed_down():

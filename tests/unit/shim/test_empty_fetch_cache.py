@@ -8,8 +8,8 @@ from samsa.wire.frame import request_frame
 from samsa.wire.messages import fetch
 from samsa_websocket.envelope import News, Wake
 from samsa_websocket.shim import empty_fetch_cache as kept_module
-from samsa_websocket.shim.empty_fetch_cache import MOST, EmptyFetchCache, Kept, answer_to
-from samsa_websocket.shim.news import Answer, identity
+from samsa_websocket.shim.empty_fetch_cache import MOST, EmptyFetchCache, KeptAnswer, answer_to
+from samsa_websocket.shim.news import ToldAnswer, identity
 
 
 def a_request(correlation: int, body: bytes = b"body") -> bytes:
@@ -68,8 +68,8 @@ def test_a_fetch_of_a_version_that_nobody_knows_is_the_same_if_its_bytes_are():
     assert identity(unknown % b"\0\0\0\1") == identity(unknown % b"\0\0\0\2")
 
 
-def kept(*watches: str, good_until: float = 10.0) -> Kept:
-    return Kept(b"\0\0\0\1empty", 0.5, good_until, frozenset(watches))
+def kept(*watches: str, good_until: float = 10.0) -> KeptAnswer:
+    return KeptAnswer(b"\0\0\0\1empty", 0.5, good_until, frozenset(watches))
 
 
 def test_a_request_that_differs_only_in_its_number_is_the_same():
@@ -118,7 +118,7 @@ def brought(name: str, base: int, topic: str = "a", partition: int = 0) -> Wake:
     return Wake((name,), (News(name, topic, "", partition, base, base + 1, 0, 3),), b"xyz")
 
 
-def following() -> tuple[EmptyFetchCache, Kept]:
+def following() -> tuple[EmptyFetchCache, KeptAnswer]:
     """A fetch that stands at 5 of the partition "p"."""
     answers, one = EmptyFetchCache(), kept("p", "q")
     answers.keep(SAME, one)
@@ -163,7 +163,7 @@ def test_a_client_that_was_told_is_waited_for_where_it_stands_then():
     answers, one = following()
     answers.bring(brought("p", 5))
     after = a_fetch(2, ("a", 0, 6), ("a", 1, 6), ("b", 0, 7))
-    answers.told(SAME, one, Answer(b"told", identity(after), b"empty"))
+    answers.told(SAME, one, ToldAnswer(b"told", identity(after), b"empty"))
     assert answers.find(SAME, 0) is None
     found = answers.find(after, 0)
     assert found is not None

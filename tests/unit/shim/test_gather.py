@@ -7,7 +7,7 @@ import pytest
 from samsa.broker.budget import Budget
 from samsa.records import Record, build
 from samsa.records.batch import shift_offsets
-from samsa_websocket.envelope import Gather, Range
+from samsa_websocket.envelope import Gather, UrlRange
 from samsa_websocket.shim.gather import Getter, in_order, plan
 from samsa_websocket.shim.transfers import TransferFailed
 
@@ -24,7 +24,7 @@ class Source:
         self.held = 0
         self.most_held = 0
 
-    async def get(self, piece: Range) -> bytes:
+    async def get(self, piece: UrlRange) -> bytes:
         self.held += piece.length
         self.most_held = max(self.most_held, self.held)
         await asyncio.sleep(0.01 if piece.start == 0 else 0.001)
@@ -35,7 +35,7 @@ class Source:
         return self.data[piece.start : piece.start + piece.length]
 
 
-async def gathered(pieces: tuple[bytes | Range, ...], source: Source, memory: Budget) -> bytes:
+async def gathered(pieces: tuple[bytes | UrlRange, ...], source: Source, memory: Budget) -> bytes:
     planned = plan(Gather(1, pieces), 100)
     async with in_order(planned, Getter(source.get, memory, 4)) as found:
         data = b"".join([piece async for piece in found])
@@ -44,7 +44,7 @@ async def gathered(pieces: tuple[bytes | Range, ...], source: Source, memory: Bu
 
 
 async def test_pieces_come_in_order_though_the_first_is_the_slowest():
-    pieces = (b"head", Range("u", 0, 1000), b"", Range("u", 7, 3), b"tail")
+    pieces = (b"head", UrlRange("u", 0, 1000), b"", UrlRange("u", 7, 3), b"tail")
     memory = Budget(10_000)
     found = await gathered(pieces, Source(), memory)
     assert found == b"head" + OBJECT[:1000] + OBJECT[7:10] + b"tail"
@@ -56,7 +56,7 @@ async def test_offsets_are_shifted_though_a_batch_begins_in_one_request_and_ends
     whole = one * 40
     assert any(len(one) * n % 100 > 92 for n in range(40)), "an offset across two requests"
     memory = Budget(10_000)
-    pieces = (b"head", Range("u", 0, len(whole), 5), b"mid", Range("u", 0, len(one)), b"tail")
+    pieces = (b"head", UrlRange("u", 0, len(whole), 5), b"mid", UrlRange("u", 0, len(one)), b"tail")
     found = await gathered(pieces, Source(data=whole), memory)
     assert found == b"head" + shift_offsets(whole, 5) + b"mid" + one + b"tail"
     assert memory.left == 10_000
@@ -66,33 +66,33 @@ async def test_a_shifted_range_that_holds_no_whole_batches_fails_and_is_not_aske
     memory = Budget(999)
     one = build([Record(0, 0, None, b"x" * 33)])
     with pytest.raises(TransferFailed, match="cut") as failed:
-        await gathered((Range("u", 0, len(one) - 1, 5),), Source(data=one), memory)
+        await gathered((UrlRange("u", 0, len(one) - 1, 5),), Source(data=one), memory)
     assert not failed.value.again
     assert memory.left == 999
 
 
 async def test_memory_bounds_what_is_fetched_ahead_and_a_piece_alone_always_fits():
     source, memory = Source(), Budget(250)
-    assert await gathered((Range("u", 0, 1000),), source, memory) == OBJECT[:1000]
+    assert await gathered((UrlRange("u", 0, 1000),), source, memory) == OBJECT[:1000]
     assert source.most_held <= 200
-    assert await gathered((Range("u", 0, 100),), source, Budget(10)) == OBJECT[:100]
+    assert await gathered((UrlRange("u", 0, 100),), source, Budget(10)) == OBJECT[:100]
 
 
 async def test_a_passing_failure_is_tried_again():
-    assert await gathered((Range("u", 0, 50),), Source(failures=2), Budget(999)) == OBJECT[:50]
+    assert await gathered((UrlRange("u", 0, 50),), Source(failures=2), Budget(999)) == OBJECT[:50]
 
 
 @pytest.mark.parametrize("source", [Source(failures=99), Source(failures=1, again=False)])
 async def test_a_lasting_failure_is_raised_and_its_memory_returned(source):
     memory = Budget(999)
     with pytest.raises(TransferFailed):
-        await gathered((b"head", Range("u", 0, 500)), source, memory)
+        await gathered((b"head", UrlRange("u", 0, 500)), source, memory)
     assert memory.left == 999
 
 
 async def test_who_stops_early_leaves_nothing_behind():
     source, memory = Source(), Budget(999)
-    planned = plan(Gather(1, (Range("u", 0, 1000),)), 100)
+    planned = plan(Gather(1, (UrlRange("u", 0, 1000),)), 100)
     async with in_order(planned, Getter(source.get, memory, 4)) as found:
         async for _ in found:
             break

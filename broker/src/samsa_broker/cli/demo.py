@@ -13,7 +13,7 @@ from samsa.wire.messages import create_topics
 from samsa_broker.demo.story import Form, Plot, tell
 
 from .client import Client, check
-from .demo_writing import Writer
+from .demo_writing import DemoWriter
 from .options import add_bootstrap
 
 TOPIC, DEAD_LETTERS = "trucks", "trucks-dead-letters"
@@ -92,7 +92,7 @@ def run(given: argparse.Namespace) -> int:
     partitions = len(client.topic(given.topic).partitions)
     story = tell(_plot(given), random.Random(given.seed))
     rate = None if given.fast else given.rate
-    with Writer(client, given.topic, partitions, given.count) as writer:
+    with DemoWriter(client, given.topic, partitions, given.count) as writer:
         writer.write(islice(story, given.count), rate)
     return 0
 

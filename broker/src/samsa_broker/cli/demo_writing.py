@@ -11,7 +11,7 @@ from typing import Self
 
 from samsa.http_api.partitioner import partition_for
 from samsa.records.record import Record
-from samsa_broker.demo.story import Kind, Told
+from samsa_broker.demo.story import RecordKind, ToldRecord
 
 from .client import Client
 from .produce import send
@@ -23,13 +23,13 @@ TOLD_EVERY_S = 10.0
 BAR = 24
 
 
-class Writer:
+class DemoWriter:
     """Ctrl-C ends it cleanly: what was begun is written, and the summary is printed. A second
     Ctrl-C ends it at once."""
 
     def __init__(self, client: Client, topic: str, partitions: int, total: int | None) -> None:
         self._client, self._topic, self._partitions, self._total = client, topic, partitions, total
-        self._kinds: Counter[Kind] = Counter()
+        self._kinds: Counter[RecordKind] = Counter()
         self._keys: set[bytes] = set()
         self._bytes = 0
         self._started = self._told = time.monotonic()
@@ -57,7 +57,7 @@ class Writer:
         self._stopped = True
         signal.signal(signal.SIGINT, self._before)
 
-    def write(self, story: Iterator[Told], rate: float | None) -> None:
+    def write(self, story: Iterator[ToldRecord], rate: float | None) -> None:
         while chunk := list(islice(story, self._due(rate))):
             self._send(chunk)
             self._progress()
@@ -73,7 +73,7 @@ class Writer:
             time.sleep(TICK_S)
         return 0
 
-    def _send(self, chunk: list[Told]) -> None:
+    def _send(self, chunk: list[ToldRecord]) -> None:
         by_partition: dict[int, list[Record]] = {}
         for told in chunk:
             batch = by_partition.setdefault(partition_for(told.key, self._partitions, ""), [])
@@ -102,9 +102,9 @@ class Writer:
     def _sum_up(self) -> None:
         if self._drawn:
             print(file=sys.stderr)
-        seconds = time.monotonic() - self._started
+        seconds, kinds = time.monotonic() - self._started, self._kinds
         print(
             f"{self.written:,} records of {len(self._keys):,} trucks written to {self._topic}"
-            f" ({self._bytes / 1e6:,.1f} MB, {seconds:.1f} s): {self._kinds[Kind.BAD]:,} cannot be"
-            f" read, {self._kinds[Kind.LATE]:,} are late, {self._kinds[Kind.GONE]:,} trucks left"
+            f" ({self._bytes / 1e6:,.1f} MB, {seconds:.1f} s): {kinds[RecordKind.BAD]:,} cannot be"
+            f" read, {kinds[RecordKind.LATE]:,} are late, {kinds[RecordKind.GONE]:,} trucks left"
         )

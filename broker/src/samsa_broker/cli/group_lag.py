@@ -15,7 +15,7 @@ from .topics import LATEST, offsets_at
 DEAD = "Dead"
 
 
-class Reader(NamedTuple):
+class PartitionReader(NamedTuple):
     member_id: str
     client_id: str
     host: str
@@ -25,7 +25,7 @@ class Group(NamedTuple):
     state: str
     kind: str
     members: int
-    readers: dict[Where, Reader]
+    readers: dict[Where, PartitionReader]
 
 
 def describe_one(given: argparse.Namespace) -> int:
@@ -38,7 +38,7 @@ def describe_one(given: argparse.Namespace) -> int:
     return 0
 
 
-def _line(client: Client, where: Where, offset: int | None, reader: Reader | None) -> str:
+def _line(client: Client, where: Where, offset: int | None, reader: PartitionReader | None) -> str:
     topic, number = where
     try:
         end: int | None = offsets_at(client, topic, [number], LATEST)[number]
@@ -65,19 +65,21 @@ def group_of(client: Client, name: str) -> Group:
     return Group(seen.group_state, "classic", len(seen.members), _classic(seen))
 
 
-def _consumers(seen: Any) -> dict[Where, Reader]:
+def _consumers(seen: Any) -> dict[Where, PartitionReader]:
     return {
-        (topic.topic_name, number): Reader(member.member_id, member.client_id, member.client_host)
+        (topic.topic_name, number): PartitionReader(
+            member.member_id, member.client_id, member.client_host
+        )
         for member in seen.members
         for topic in member.assignment.topic_partitions
         for number in topic.partitions
     }
 
 
-def _classic(seen: Any) -> dict[Where, Reader]:
+def _classic(seen: Any) -> dict[Where, PartitionReader]:
     readers = {}
     for member in seen.members:
-        reader = Reader(member.member_id, member.client_id, member.client_host)
+        reader = PartitionReader(member.member_id, member.client_id, member.client_host)
         try:
             assigned = read_assignment(bytes(member.member_assignment))
         except Malformed:

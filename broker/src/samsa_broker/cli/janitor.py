@@ -42,10 +42,11 @@ def add_to(commands: Any) -> None:
         actions,
         "run",
         brief="one round",
-        description="One round over all partitions, or those of some topics: close what writers "
-        "left open, apply retention, merge small objects, compact, and delete what is past its "
-        "time; and again while there is more to do. Whatever stops it, the next run goes on. What "
-        "fails is one line and does not stop the rest; the status is then 1.",
+        description="One round over all partitions, or those of some topics: settle what writers "
+        "left in heads, apply retention, merge small objects, compact, and delete what is past its "
+        "time. Another round follows while there is more to do. If a run is stopped, the next one "
+        "continues it. A step that fails is one line and does not stop the others; the exit "
+        "status is then 1.",
         epilog=EXAMPLES,
     )
     run.add_argument(
@@ -58,7 +59,7 @@ def add_to(commands: Any) -> None:
 
 
 def run_round(given: argparse.Namespace) -> int:
-    from samsa.runtime.store_urls import BadUrl
+    from samsa.runtime.store_address import BadUrl
 
     try:
         return asyncio.run(_round(given))
@@ -78,7 +79,7 @@ async def _round(given: argparse.Namespace) -> int:
     from samsa.runtime.upkeep import figures, round_budget, tend, tend_topics
 
     set_up("warning", "text")
-    limits, progress = Limits(merge_after_ms=round(1000 * given.settle_time)), Progress()
+    limits, progress = Limits(merge_after_ms=round(1000 * given.settle_time)), JanitorProgress()
     urls = _urls(given)
     await check_stores(*urls)
     async with opened(*urls, LocalWakeups(), limits) as found:
@@ -115,7 +116,7 @@ async def _topic(broker: Any, name: str) -> Topic:
     return topic
 
 
-class Progress:
+class JanitorProgress:
     """A progress bar on a terminal; elsewhere a line for each topic."""
 
     def __init__(self) -> None:

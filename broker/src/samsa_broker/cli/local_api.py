@@ -5,13 +5,12 @@ import os
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from samsa.ports import Unavailable
 from samsa.runtime.logs import set_up
 from samsa.runtime.probing import check_stores
 from samsa.runtime.stopping import told_to_stop
-from samsa.runtime.store_urls import BadUrl
+from samsa.runtime.store_address import BadUrl, read_remote_url
 
 from .options import add_check, add_command, add_logs, add_number, port, positive, seconds
 from .serving import explain, fail, serve
@@ -25,7 +24,7 @@ examples:
                                               the table is made, the bucket must be there
   samsa local-api … --sign                    clients sign as AWS_ACCESS_KEY_ID of this shell
   samsa local-api … --chaos-drop 0.01 --chaos-kill 0.01 --chaos-delay 0.05
-                                              a bad day: what clients must live with anyway
+                                              faults that clients have to expect anyway
 
 then, in another terminal:
   samsa shim --url ws://127.0.0.1:3001/local --no-sign
@@ -45,11 +44,9 @@ def add_to(commands: Any) -> None:
     command.add_argument("--port", type=port, default=3001, help="0 picks a free one (%(default)s)")
     command.add_argument("--stage", default="local", help="first part of the path (%(default)s)")
     command.add_argument(
-        "--ledger", metavar="URL", required=True, type=_dynamodb, help="dynamodb://TABLE?endpoint=…"
+        "--ledger", metavar="URL", required=True, help="dynamodb://TABLE?endpoint=…"
     )
-    command.add_argument(
-        "--objects", metavar="URL", required=True, type=_s3, help="s3://BUCKET?endpoint=…"
-    )
+    command.add_argument("--objects", metavar="URL", required=True, help="s3://BUCKET?endpoint=…")
     command.add_argument(
         "--functions", metavar="DIR", type=Path, default=CHECKOUT / "functions",
         help="the folder with gateway/app.py (that of this checkout)",
@@ -112,16 +109,19 @@ def run(given: argparse.Namespace) -> int:
 
 def _settings(given: argparse.Namespace, app: Any) -> Any:
     from samsa_websocket.local_gateway.chaos import Chaos
-    from samsa_websocket.local_gateway.limits import Limits
+    from samsa_websocket.local_gateway.limits import ApiGatewayLimits
 
     return app.LocalGatewaySettings(
         functions=given.functions.absolute(),
         host=given.host,
         port=given.port,
         stage=given.stage,
-        environment={"SAMSA_LEDGER": given.ledger, "SAMSA_OBJECTS": given.objects},
+        environment={
+            "SAMSA_LEDGER": read_remote_url(given.ledger, "dynamodb").text,
+            "SAMSA_OBJECTS": read_remote_url(given.objects, "s3").text,
+        },
         keys=_keys() if given.sign else None,
-        limits=Limits(
+        limits=ApiGatewayLimits(
             integration_s=given.integration_timeout,
             function_s=given.function_timeout,
             idle_s=given.idle_timeout,
@@ -162,22 +162,6 @@ def _greet(settings: Any, api: Any) -> None:
         "Ctrl-C ends it; what was acknowledged stays.",
     ]
     print("\n".join(lines), flush=True)
-
-
-def _dynamodb(text: str) -> str:
-    return _place(text, "dynamodb")
-
-
-def _s3(text: str) -> str:
-    return _place(text, "s3")
-
-
-def _place(text: str, scheme: str) -> str:
-    """Functions support no other stores: what they share must not be on one machine."""
-    parts = urlsplit(text)
-    if parts.scheme != scheme or not parts.netloc:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {scheme}://NAME?endpoint=…")
-    return text
 
 
 def _chance(text: str) -> float:

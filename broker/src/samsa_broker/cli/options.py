@@ -86,7 +86,7 @@ def add_logs(parser: argparse.ArgumentParser) -> None:
     logs = parser.add_argument_group("logs")
     logs.add_argument(
         "--log-level", choices=("debug", "info", "warning", "error"), default="info",
-        help="from which weight on (%(default)s)",
+        help="the least severe lines that are logged (%(default)s)",
     )  # fmt: skip
     logs.add_argument(
         "--log-format", choices=("text", "json"), default="text",

@@ -56,7 +56,7 @@ def add_to(commands: Any) -> None:
         commands,
         "up",
         brief="start a broker",
-        description="Start a broker. What it acknowledges survives its end.",
+        description="Start a broker. Records that it has acknowledged survive kill -9.",
         epilog=EXAMPLES,
     )
     up.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
@@ -83,7 +83,9 @@ def add_to(commands: Any) -> None:
         type=zone,
         help="where this process is: consumers with this client.rack read here",
     )
-    add_number(up, "--default-partitions", positive, 1, "of a topic that does not say")
+    add_number(
+        up, "--default-partitions", positive, 1, "of topics that are created without a number"
+    )
     up.add_argument(
         "--auto-create-topics",
         action=argparse.BooleanOptionalAction,
@@ -105,14 +107,15 @@ def add_to(commands: Any) -> None:
     up_http.add_to(up)
     _add_limits(up.add_argument_group("limits"))
     _add_groups(up.add_argument_group("consumer groups"))
+    _add_transactions(up.add_argument_group("transactions"))
     add_logs(up)
     up.set_defaults(run=run)
 
 
 def _add_limits(group: Any) -> None:
     limit = partial(add_number, group)
-    limit("--max-connections", positive, 2000, "clients at a time; one more is refused")
-    of_one = "of those, from one address"
+    limit("--max-connections", positive, 2000, "connections at a time; more are refused")
+    of_one = "connections from one address; more are refused"
     limit("--max-connections-per-address", positive, 1500, of_one)
     largest = "of one request; a larger one ends its connection"
     limit("--max-frame-bytes", positive, 100 * MIB, largest)
@@ -145,13 +148,30 @@ def _add_groups(group: Any) -> None:
     shortest = "the shortest session that a member may ask for"
     least, most = defaults.min_session_timeout_ms, defaults.max_session_timeout_ms
     add_number(group, "--group-min-session-timeout-ms", positive, least, shortest, "MS")
-    add_number(group, "--group-max-session-timeout-ms", positive, most, "and the longest", "MS")
+    add_number(
+        group,
+        "--group-max-session-timeout-ms",
+        positive,
+        most,
+        "the longest session that a member may ask for",
+        "MS",
+    )
     kept = "how long an empty group keeps its offsets"
     add_number(group, "--offsets-retention-minutes", positive, 7 * 24 * 60, kept, "MINUTES")
 
 
+def _add_transactions(group: Any) -> None:
+    rules = Rules()
+    longest = "the longest timeout that a producer may ask for"
+    most = rules.transaction_max_timeout_ms
+    add_number(group, "--transaction-max-timeout-ms", positive, most, longest, "MS")
+    kept = "how long a transactional id that is not used is remembered"
+    minutes = rules.transactional_id_expiration_ms // 60_000
+    add_number(group, "--transactional-id-expiration-minutes", positive, minutes, kept, "MINUTES")
+
+
 def run(given: argparse.Namespace) -> int:
-    from samsa.runtime import store_urls as urls
+    from samsa.runtime.store_address import BadUrl
     from samsa_broker.server import app
 
     set_up(given.log_level, given.log_format)
@@ -188,7 +208,7 @@ def run(given: argparse.Namespace) -> int:
         http = up_http.front(given.http, given.http_name)
         greet = partial(_greet, settings, http)
         serve(app.run(settings, greet, [http] if http else []))
-    except urls.BadUrl as error:
+    except BadUrl as error:
         return fail(str(error))
     except (OSError, sqlite3.Error, Unavailable) as error:
         return fail(_explain(error, given, data))
@@ -217,6 +237,8 @@ def _rules(given: argparse.Namespace) -> Rules:
         max_groups=given.max_groups,
         totals=Totals(given.max_topics, given.max_partitions),
         work=WorkLimits(given.max_request_elements, given.max_unpacked_bytes),
+        transaction_max_timeout_ms=given.transaction_max_timeout_ms,
+        transactional_id_expiration_ms=given.transactional_id_expiration_minutes * 60_000,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from samsa.broker.broker import Broker
-from samsa.http_api.lazy_listener import HttpDoor, missing
+from samsa.http_api.lazy_listener import LazyListener, missing
 from samsa.runtime.logs import event
 
 from .options import address
@@ -32,12 +32,12 @@ def add_to(up: argparse.ArgumentParser) -> None:
 
 
 class HttpFront:
-    """A door that may stay closed, unless the user asked for it: brokers are for Kafka clients."""
+    """May stay closed, unless the user asked for it: brokers are for Kafka clients."""
 
     def __init__(self, given: Any, names: Collection[str] = ()) -> None:
         self._wanted = given is not ...
         host, port = given if self._wanted else DEFAULT
-        self._door = HttpDoor(host, port, names)
+        self._listener = LazyListener(host, port, names)
         self._why_not = ""
 
     def open(self, broker: Broker, kafka: tuple[str, int]) -> None:
@@ -55,7 +55,7 @@ class HttpFront:
         if package is not None:
             raise OSError(0, f"{package} is not installed; try: {INSTALL}")
         try:
-            self._door.open(broker, kafka)
+            self._listener.open(broker, kafka)
         except OSError as error:
             hint = "--http 127.0.0.1:0 picks a free port, --no-http does without"
             raise OSError(error.errno, f"{error.strerror}; {hint}") from error
@@ -63,14 +63,11 @@ class HttpFront:
     @property
     def line(self) -> str:
         """The line about it in the start message."""
-        return f"  http     {self._door.url}/docs" if self._door.url else f"  http     {self._no}"
-
-    @property
-    def _no(self) -> str:
-        return f"not served: {self._why_not}"
+        url = self._listener.url
+        return f"  http     {url}/docs" if url else f"  http     not served: {self._why_not}"
 
     async def close(self) -> None:
-        await self._door.close()
+        await self._listener.close()
 
 
 def front(given: Any, names: Collection[str] = ()) -> HttpFront | None:

@@ -48,7 +48,7 @@ OBJECT = Act(puts=1)
 """What an append costs in addition if it is too large for a head."""
 
 
-class Functions:
+class FunctionActs:
     """Through API Gateway and the gateway function."""
 
     CONNECT = Act(writes=1, invocations=1)
@@ -80,7 +80,7 @@ class Functions:
     COMMIT = Act(reads=2, writes=1, messages=2, invocations=1)
 
 
-class Processes:
+class ProcessActs:
     """Of `samsa up` on DynamoDB and S3."""
 
     APPEND = Act(head_writes=1)

@@ -27,7 +27,7 @@ MANY = 50
 RARE = 1e-6
 
 
-class Append(NamedTuple):
+class AppendShare(NamedTuple):
     """What a commit adds to one partition."""
 
     share: float

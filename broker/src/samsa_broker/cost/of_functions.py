@@ -13,12 +13,12 @@ from samsa_websocket.envelope.several import MOST_TOGETHER
 from samsa_websocket.envelope.sizes import HEADER_ROOM, LARGEST_INLINE, base64_size
 
 from . import stores
-from .acts import LOOK_UP, OBJECT, RETURN, Act, Functions
+from .acts import LOOK_UP, OBJECT, RETURN, Act, FunctionActs
 from .bill import Bill, Line, counted
-from .load import COMMIT_S, GB, HEARTBEAT_S, MB, SECONDS, TOPIC_FOR_S, Append, Load, shared
+from .load import COMMIT_S, GB, HEARTBEAT_S, MB, SECONDS, TOPIC_FOR_S, AppendShare, Load, shared
 from .prices import Prices
 from .sizes import Crowd, producers_in_head, returning
-from .stores import Written, in_objects, mean_size
+from .stores import CommittedLoad, in_objects, mean_size
 
 NAME = "Samsa, functions"
 METERED = 32 * 1024
@@ -98,7 +98,7 @@ class Calls(NamedTuple):
     """Kafka messages in one call."""
     partitions: float
     """Partitions that one call commits to."""
-    appends: Sequence[Append]
+    appends: Sequence[AppendShare]
     """What these partitions get."""
     size: float
     """Bytes of one call."""
@@ -147,7 +147,7 @@ def _answer_s(load: Load, calls: Calls, prices: Prices) -> float:
     return _busy_s(act, prices) + _moving_s(calls.size, prices)
 
 
-def _written(load: Load, calls: Calls, functions: float, prices: Prices) -> Written:
+def _written(load: Load, calls: Calls, functions: float, prices: Prices) -> CommittedLoad:
     producers = producers_in_head(_producers(load), _gap_s(load, calls))
     watchers = load.groups if load.reading else 0
     if load.shim_linger_ms:
@@ -163,7 +163,7 @@ def _look_ups(calls: Calls, functions: float) -> float:
     return functions * shared(calls.calls / functions, TOPIC_FOR_S)
 
 
-def _small_puts(made: Written) -> Act:
+def _small_puts(made: CommittedLoad) -> Act:
     return OBJECT.times(made.commits * made.units.small_put)
 
 
@@ -181,7 +181,7 @@ def environments(busy_s: float) -> float:
 
 
 def _append(load: Load) -> Act:
-    return Functions.APPEND if load.idempotent else Functions.PLAIN_APPEND
+    return FunctionActs.APPEND if load.idempotent else FunctionActs.PLAIN_APPEND
 
 
 def _producers(load: Load) -> int:
@@ -209,14 +209,14 @@ def _units(size: float) -> int:
 def _produce(load: Load, calls: Calls, prices: Prices) -> Usage:
     if not calls.calls:
         return Usage(Act(), 0.0, [])
-    first, each = _append(load)._replace(reads=0), Functions.PARTITION_APPENDED
+    first, each = _append(load)._replace(reads=0), FunctionActs.PARTITION_APPENDED
     if not load.idempotent:
         each = each._replace(head_reads=0)
     call = first.plus(each.times(calls.partitions - 1))
     call = call._replace(messages=_units(calls.size) + 1)
     each_s = _answer_s(load, calls, prices)
     if calls.size > LARGEST_INLINE:
-        call = call._replace(messages=2).plus(Functions.UPLOAD)
+        call = call._replace(messages=2).plus(FunctionActs.UPLOAD)
         each_s += _busy_s(Act(), prices)
     large = in_objects(calls.appends) * calls.partitions
     put = OBJECT.times(min(large, MOST_PUTS_OF_A_CALL))
@@ -234,7 +234,7 @@ def _produce(load: Load, calls: Calls, prices: Prices) -> Usage:
     return Usage(act, calls.calls * each_s, beyond)
 
 
-class Reading(NamedTuple):
+class ReadingRates(NamedTuple):
     """Of one consumer, in a second."""
 
     told: float
@@ -254,23 +254,23 @@ class Reading(NamedTuple):
         return self.size > LARGEST_INLINE
 
 
-def _reading(load: Load, calls: Calls, prices: Prices) -> Reading:
+def _reading(load: Load, calls: Calls, prices: Prices) -> ReadingRates:
     """A consumer that waits at the end gets each append pushed, and goes on waiting. Two appends at
     the same time may overtake each other: then it fetches, and waits again."""
     if not load.reading or not calls.commits:
-        return Reading(0.0, 0.0, 1 / GOOD_S, 0.0, 0.0, 0.0)
+        return ReadingRates(0.0, 0.0, 1 / GOOD_S, 0.0, 0.0, 0.0)
     each = calls.commits * load.groups / load.reading
     batch = mean_size(calls.appends)
     if batch <= MOST_NEWS:
         in_one = calls.commits / load.partitions * _busy_s(Act(writes=1), prices)
         asked = each * in_one / (1 + in_one)
-        return Reading(each, 0.0, max(asked, 1 / GOOD_S), asked, FRAME_HEADER + batch, 1.0)
-    read_s, park_s = (_busy_s(act, prices) for act in (Functions.READ, Functions.PARK))
+        return ReadingRates(each, 0.0, max(asked, 1 / GOOD_S), asked, FRAME_HEADER + batch, 1.0)
+    read_s, park_s = (_busy_s(act, prices) for act in (FunctionActs.READ, FunctionActs.PARK))
     # Appends that come during its fetch are found by the fetch, and cause no push.
     found = each * park_s / (1 + each * park_s)
     fetches = 1 / (read_s + (1 - found) * (park_s + 1 / each))
     waves = fetches * (1 - found)
-    return Reading(
+    return ReadingRates(
         0.0, waves, waves, fetches, FRAME_HEADER + each / fetches * batch, each / fetches
     )
 
@@ -280,16 +280,16 @@ def _consume(load: Load, calls: Calls, prices: Prices) -> Usage:
         return Usage(Act(), 0.0, [])
     reading, more = _reading(load, calls, prices), load.partitions_each - 1
     size = reading.appends * URL_BYTES if reading.gathered else reading.size
-    read = Functions.READ.plus(Functions.PARTITION_READ.times(more)).plus(LOOK_UP)
+    read = FunctionActs.READ.plus(FunctionActs.PARTITION_READ.times(more)).plus(LOOK_UP)
     read = read._replace(messages=1 + _units(size))
     read = read.plus(Act(gets=reading.appends * in_objects(calls.appends)))
-    park = Functions.PARK.plus(Functions.PARTITION_PARKED.times(more))
-    wake = Functions.WAKE._replace(messages=_units(mean_size(calls.appends)))
+    park = FunctionActs.PARK.plus(FunctionActs.PARTITION_PARKED.times(more))
+    wake = FunctionActs.WAKE._replace(messages=_units(mean_size(calls.appends)))
     act = read.times(reading.fetches).plus(park.times(reading.parks))
-    act = act.plus(wake.times(reading.told)).plus(Functions.CALL.times(reading.called))
-    read_s = _busy_s(Functions.READ, prices)
+    act = act.plus(wake.times(reading.told)).plus(FunctionActs.CALL.times(reading.called))
+    read_s = _busy_s(FunctionActs.READ, prices)
     busy_s = reading.fetches * (read_s + _moving_s(size, prices))
-    busy_s += reading.parks * _busy_s(Functions.PARK, prices)
+    busy_s += reading.parks * _busy_s(FunctionActs.PARK, prices)
     return Usage(act.times(load.reading), busy_s * load.reading, [])
 
 
@@ -297,9 +297,11 @@ def _stay(load: Load, prices: Prices) -> Usage:
     """What connected clients cost without any records: heartbeats, commits, new connections."""
     beats, commits = load.consumers / HEARTBEAT_S, load.consumers / COMMIT_S
     opened = load.connections / LIFE_S
-    act = Functions.BEAT.times(beats).plus(Functions.COMMIT.times(commits))
-    act = act.plus(Functions.CONNECT.plus(Functions.DISCONNECT).times(opened))
-    busy_s = beats * _busy_s(Functions.BEAT, prices) + commits * _busy_s(Functions.COMMIT, prices)
+    act = FunctionActs.BEAT.times(beats).plus(FunctionActs.COMMIT.times(commits))
+    act = act.plus(FunctionActs.CONNECT.plus(FunctionActs.DISCONNECT).times(opened))
+    busy_s = beats * _busy_s(FunctionActs.BEAT, prices) + commits * _busy_s(
+        FunctionActs.COMMIT, prices
+    )
     return Usage(act, busy_s, [])
 
 
@@ -326,7 +328,7 @@ def _api_gateway(load: Load, act: Act, prices: Prices) -> list[Line]:
     ]
 
 
-def _janitor_s(load: Load, made: Written, prices: Prices) -> float:
+def _janitor_s(load: Load, made: CommittedLoad, prices: Prices) -> float:
     """In a second. Appends are read and removed many at a time: only their bytes take long."""
     often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
     of_all = load.partitions * stores.took_s(stores.steps(made.commits), prices)
@@ -352,7 +354,7 @@ def _lambda(act: Act, busy_s: float, janitor_s: float, prices: Prices) -> list[L
     ]
 
 
-def _recovery(load: Load, made: Written, prices: Prices) -> Line:
+def _recovery(load: Load, made: CommittedLoad, prices: Prices) -> Line:
     """Old versions of swept objects: segments when they have aged out, appends when merged."""
     days = prices.number("assumed", "recovery_days")
     swept = 1 + made.objects

@@ -21,7 +21,7 @@ from .acts import (
     SWEEP_OF_A_PARTITION,
     SWEPT_WINDOW,
     Act,
-    Processes,
+    ProcessActs,
 )
 from .bill import Bill, Line
 from .load import (
@@ -33,14 +33,14 @@ from .load import (
     MB,
     SECONDS,
     TOPIC_FOR_S,
-    Append,
+    AppendShare,
     Load,
     by_chance,
     shared,
 )
 from .prices import Prices
 from .sizes import Crowd, producers_in_head, returning
-from .stores import Written, in_objects
+from .stores import CommittedLoad, in_objects
 
 NAME = "Samsa, processes"
 ZONES = 3
@@ -55,7 +55,7 @@ TURNS = 20
 def processes(load: Load, prices: Prices) -> Bill:
     count = how_many(load, prices)
     made, puts = commits(load, count, prices)
-    own = Processes.APPEND.times(made.commits).plus(made.settled).plus(made.merged)
+    own = ProcessActs.APPEND.times(made.commits).plus(made.settled).plus(made.merged)
     own = own.plus(_returns(load)).plus(OBJECT.times(made.commits * made.units.small_put))
     act = own.plus(OBJECT.times(puts)).plus(_swept(load, puts))
     act = act.plus(_consume(load, count, made, prices)).plus(_stay(load, count))
@@ -78,36 +78,36 @@ def how_many(load: Load, prices: Prices) -> int:
     return max(needed, int(prices.number("assumed", "processes")))
 
 
-class Pace(NamedTuple):
+class CommitPace(NamedTuple):
     """Of all processes, in a second."""
 
     commits: float
-    appends: Sequence[Append]
+    appends: Sequence[AppendShare]
     puts: float
 
 
-def commits(load: Load, count: int, prices: Prices) -> tuple[Written, float]:
+def commits(load: Load, count: int, prices: Prices) -> tuple[CommittedLoad, float]:
     """Commits of all processes in a second; and how many puts they need."""
-    made = _written(load, count, Pace(0.0, (), 0.0))
+    made = _written(load, count, CommitPace(0.0, (), 0.0))
     if not load.messages_per_second:
         return made, 0.0
     if load.window_ms:
         pace = _windows(load, count)
         return _written(load, count, pace), pace.puts
-    pace = Pace(0.0, (), 0.0)
+    pace = CommitPace(0.0, (), 0.0)
     for _ in range(TURNS):
         pace = _at_once(load, count, in_objects(pace.appends), prices)
     return _written(load, count, pace), pace.puts
 
 
-def _written(load: Load, count: int, pace: Pace) -> Written:
+def _written(load: Load, count: int, pace: CommitPace) -> CommittedLoad:
     at_each = count if load.load_balancer else 1
     watchers = at_each if load.reading else 0
     crowd = Crowd(producers_in_head(_producers(load), _gap_s(load)), watchers, at_each)
     return stores.written(load, pace.commits, pace.appends, crowd)
 
 
-class Share(NamedTuple):
+class ProcessShare(NamedTuple):
     """How many processes share the load, and what each of them has."""
 
     processes: float
@@ -115,26 +115,26 @@ class Share(NamedTuple):
     producers: float
 
 
-def _share(load: Load, count: int) -> Share:
+def _share(load: Load, count: int) -> ProcessShare:
     if load.load_balancer:
-        return Share(count, load.partitions, load.producers / count)
+        return ProcessShare(count, load.partitions, load.producers / count)
     leading = min(count, load.partitions)
-    return Share(leading, load.partitions / leading, load.producers / leading)
+    return ProcessShare(leading, load.partitions / leading, load.producers / leading)
 
 
-def _at_once(load: Load, count: int, objects: float, prices: Prices) -> Pace:
+def _at_once(load: Load, count: int, objects: float, prices: Prices) -> CommitPace:
     """A partition's next commit holds what came during the last one. While a process puts an
     object, appends that are too large for heads wait for the next, which all partitions share."""
     share, put_s = _share(load, count), stores.took_s(OBJECT, prices)
     writers = share.processes * share.partitions
-    each_s = stores.took_s(Processes.APPEND, prices) + 1.5 * put_s * objects
+    each_s = stores.took_s(ProcessActs.APPEND, prices) + 1.5 * put_s * objects
     made = writers * shared(load.batches(load.linger_ms / 1000) / writers, each_s)
     appends = stores.alone(load, load.messages_per_second / made)
     large = made * in_objects(appends) / share.processes
-    return Pace(made, appends, share.processes * shared(large, put_s))
+    return CommitPace(made, appends, share.processes * shared(large, put_s))
 
 
-def _windows(load: Load, count: int) -> Pace:
+def _windows(load: Load, count: int) -> CommitPace:
     """A window begins with the first append to any partition after the last window. If all of it is
     small, it is kept in the heads; else all of it is in one object."""
     share = _share(load, count)
@@ -147,12 +147,12 @@ def _windows(load: Load, count: int) -> Pace:
         messages = number * load.batch(load.linger_ms / 1000)
         touched = load.partitions_of(messages, share.producers, share.partitions)
         size = load.append_size(messages)
-        found.append(Append(part * touched, size / touched, size <= INLINE_BYTES))
+        found.append(AppendShare(part * touched, size / touched, size <= INLINE_BYTES))
         commits_each += part * touched
         put += part if size > INLINE_BYTES else 0.0
     appends = [one._replace(share=one.share / commits_each) for one in found]
     all_of_them = share.processes * windows
-    return Pace(all_of_them * commits_each, appends, all_of_them * put)
+    return CommitPace(all_of_them * commits_each, appends, all_of_them * put)
 
 
 def _swept(load: Load, puts: float) -> Act:
@@ -176,32 +176,32 @@ def _returns(load: Load) -> Act:
     return RETURN.times(batches * returning(_producers(load), _gap_s(load)))
 
 
-def _consume(load: Load, count: int, made: Written, prices: Prices) -> Act:
+def _consume(load: Load, count: int, made: CommittedLoad, prices: Prices) -> Act:
     """A fetch reads the heads at once. If there is nothing, it waits until it is woken or its time
     is over, and reads them again."""
     if not load.reading:
         return Act()
     each = made.commits * load.groups / load.reading
-    look_s = stores.took_s(Processes.LOOK, prices)
+    look_s = stores.took_s(ProcessActs.LOOK, prices)
     found = each * look_s / (1 + each * look_s)
     wait_s = (1 - exp(-each * FETCH_S)) / each if each else FETCH_S
     fetches = 1 / (look_s + (1 - found) * (wait_s + look_s))
-    looks = Processes.LOOK.times(load.partitions_each * (2 - found))
+    looks = ProcessActs.LOOK.times(load.partitions_each * (2 - found))
     act = looks.plus(LOOK_UP.times(found)).times(fetches * load.reading)
     if load.load_balancer:
         # The writer of an object has it; each other process gets it once for all of its readers.
         others = min(load.groups, count) * (count - 1) / count
         act = act.plus(Act(gets=made.commits * made.objects * others))
     watching = count if load.load_balancer else 1
-    return act.plus(Processes.WATCH.times(load.partitions * watching / WATCHED_FOR_S))
+    return act.plus(ProcessActs.WATCH.times(load.partitions * watching / WATCHED_FOR_S))
 
 
 def _stay(load: Load, count: int) -> Act:
-    beats = Processes.BEAT.times(load.consumers / HEARTBEAT_S)
-    commits = Processes.COMMIT.times(load.consumers / COMMIT_S)
+    beats = ProcessActs.BEAT.times(load.consumers / HEARTBEAT_S)
+    commits = ProcessActs.COMMIT.times(load.consumers / COMMIT_S)
     in_use = load.messages_per_second or load.reading
     topics = Act(reads=count / TOPIC_FOR_S if in_use else 0.0)
-    announced = Processes.ANNOUNCE.times(count / ANNOUNCED_EVERY_S)
+    announced = ProcessActs.ANNOUNCE.times(count / ANNOUNCED_EVERY_S)
     return beats.plus(commits).plus(topics).plus(announced)
 
 

@@ -19,7 +19,7 @@ from samsa.ports.bounds import (
 )
 
 from .acts import Act
-from .load import Append, by_chance
+from .load import AppendShare, by_chance
 
 HEAD_BYTES = 190
 PRODUCER_BYTES = 55
@@ -107,7 +107,7 @@ class Units(NamedTuple):
         return act.writes + heads + act.index_writes * self.index_write
 
 
-def units(appends: Sequence[Append], crowd: Crowd) -> Units:
+def units(appends: Sequence[AppendShare], crowd: Crowd) -> Units:
     """`appends`: what is appended, each with the share that it has of all."""
     rest = HEAD_BYTES + crowd.producers * PRODUCER_BYTES + crowd.watchers * WATCHER_BYTES
     if not appends:
@@ -125,7 +125,7 @@ def units(appends: Sequence[Append], crowd: Crowd) -> Units:
     )
 
 
-def _units(append: Append, rest: float, crowd: Crowd) -> Units:
+def _units(append: AppendShare, rest: float, crowd: Crowd) -> Units:
     """The cost of several writers is as measured by `test_functions_that_commit_in_turn…`."""
     inline = append.size if append.inline else 0.0
     in_head = ENTRY_BYTES + inline
@@ -144,7 +144,7 @@ def _units(append: Append, rest: float, crowd: Crowd) -> Units:
     )
 
 
-def _units_at_once(append: Append, rest: float, crowd: Crowd) -> Units:
+def _units_at_once(append: AppendShare, rest: float, crowd: Crowd) -> Units:
     """Each writer takes its entry out by an update of its own: a commit finds only entries of calls
     that are under way, and their number is random."""
     inline = append.size if append.inline else 0.0

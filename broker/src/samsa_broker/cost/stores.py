@@ -22,7 +22,7 @@ from .acts import (
     Act,
 )
 from .bill import Line, counted
-from .load import GB, SECONDS, Append, Load, by_chance
+from .load import GB, SECONDS, AppendShare, Load, by_chance
 from .prices import Prices
 from .sizes import ITEM_BYTES, READ, SEGMENT_ENTRY_BYTES, Crowd, Units, units
 
@@ -31,11 +31,11 @@ WRITES_PER_KEY = 1_000
 """DynamoDB's limit a second for one partition key, and so for one partition of a topic."""
 
 
-class Written(NamedTuple):
+class CommittedLoad(NamedTuple):
     """What is committed in a second, in all partitions together."""
 
     commits: float
-    appends: Sequence[Append]
+    appends: Sequence[AppendShare]
     units: Units
 
     @property
@@ -55,24 +55,26 @@ class Written(NamedTuple):
         return act.plus(MERGED_OBJECT.times(self.objects)).times(self.commits)
 
 
-def written(load: Load, commits: float, appends: Sequence[Append], crowd: Crowd) -> Written:
+def written(
+    load: Load, commits: float, appends: Sequence[AppendShare], crowd: Crowd
+) -> CommittedLoad:
     if not commits:
-        return Written(0.0, [], units([], crowd))
+        return CommittedLoad(0.0, [], units([], crowd))
     crowd = crowd._replace(gap_s=load.partitions / commits)
-    return Written(commits, appends, units(appends, crowd))
+    return CommittedLoad(commits, appends, units(appends, crowd))
 
 
-def alone(load: Load, messages: float, inline_bytes: int = INLINE_BYTES) -> list[Append]:
+def alone(load: Load, messages: float, inline_bytes: int = INLINE_BYTES) -> list[AppendShare]:
     """Appends of so many messages, each of which is kept in the ledger if it is small."""
     sized = [(share, load.append_size(count)) for share, count in by_chance(messages)]
-    return [Append(share, size, size <= inline_bytes) for share, size in sized]
+    return [AppendShare(share, size, size <= inline_bytes) for share, size in sized]
 
 
-def in_objects(appends: Sequence[Append]) -> float:
+def in_objects(appends: Sequence[AppendShare]) -> float:
     return sum(append.share for append in appends if not append.inline)
 
 
-def mean_size(appends: Sequence[Append]) -> float:
+def mean_size(appends: Sequence[AppendShare]) -> float:
     return sum(append.share * append.size for append in appends)
 
 
@@ -87,7 +89,7 @@ def took_s(act: Act, prices: Prices) -> float:
     return (calls + act.puts * assumed("put_ms") + act.gets * assumed("get_ms")) / 1000
 
 
-def rounds(load: Load, made: Written, prices: Prices) -> Act:
+def rounds(load: Load, made: CommittedLoad, prices: Prices) -> Act:
     """A second's part of the rounds that retain and merge, of one janitor."""
     often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
     each = steps(made.commits).plus(_looked_at(load, made))
@@ -102,20 +104,20 @@ def steps(commits: float) -> Act:
     return both.plus(ROUND_THAT_SETTLES)
 
 
-def _looked_at(load: Load, made: Written) -> Act:
+def _looked_at(load: Load, made: CommittedLoad) -> Act:
     """By retention, in the index of one partition: from its start, where the segments are."""
     large = min(_segments(load, made) / load.partitions, EXTENTS_LOOKED_AT)
     small = min(made.commits * UNMERGED_S / load.partitions, EXTENTS_LOOKED_AT - large)
     return Act(reads=large * SEGMENT_ENTRY_BYTES / READ + small * made.units.index_read)
 
 
-def _segments(load: Load, made: Written) -> float:
+def _segments(load: Load, made: CommittedLoad) -> float:
     if not made.commits:
         return 0.0
     return load.partitions * SEGMENTS_IN_TIME + load.kept_gb * GB / SEGMENT_BYTES
 
 
-def too_hot(load: Load, used: Act, made: Written) -> list[str]:
+def too_hot(load: Load, used: Act, made: CommittedLoad) -> list[str]:
     """The limit on one partition: its head, its index and its producers are under one key."""
     if not made.commits:
         return []
@@ -127,7 +129,7 @@ def too_hot(load: Load, used: Act, made: Written) -> list[str]:
     return [f"DynamoDB takes about {most:.0f} appends a second of one partition: have {needed}"]
 
 
-def lines(load: Load, used: Act, made: Written, prices: Prices) -> list[Line]:
+def lines(load: Load, used: Act, made: CommittedLoad, prices: Prices) -> list[Line]:
     """`used` and `made`: in a second."""
     month = used.times(SECONDS)
     reads, writes = made.units.reads(month), made.units.writes(month)

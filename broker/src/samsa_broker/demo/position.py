@@ -35,7 +35,7 @@ CANONICAL = (
 EMPTY = 0xC15D213AA4D7A795
 
 
-class Position(NamedTuple):
+class TruckPosition(NamedTuple):
     truck_id: str
     event_timestamp: int
     """Milliseconds since 1970."""
@@ -60,12 +60,12 @@ MARKER = b"\xc3\x01"
 HEAD = MARKER + fingerprint(CANONICAL.encode())
 
 
-def to_json(position: Position) -> bytes:
+def to_json(position: TruckPosition) -> bytes:
     fields = position._asdict() | {"event_timestamp": iso(position.event_timestamp)}
     return json.dumps(fields, separators=(",", ":")).encode()
 
 
-def to_avro(position: Position) -> bytes:
+def to_avro(position: TruckPosition) -> bytes:
     name = position.truck_id.encode()
     numbers = struct.pack("<4d", *position[2:])
     return b"".join((HEAD, varint(len(name)), name, varint(position.event_timestamp), numbers))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from .position import HEAD, MARKER, Position, to_avro, to_json
+from .position import HEAD, MARKER, TruckPosition, to_avro, to_json
 from .trucks import Dice, drive, new_truck
 
 JITTER_MS = 2_000
@@ -27,21 +27,21 @@ class Form(StrEnum):
     MIXED = "mixed"
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     GOOD = "good"
     LATE = "late"
     BAD = "bad"
     GONE = "gone"
 
 
-class Told(NamedTuple):
+class ToldRecord(NamedTuple):
     """A record, and what the generator knows about it."""
 
     key: bytes
     value: bytes | None
     timestamp: int
-    kind: Kind
-    position: Position | None
+    kind: RecordKind
+    position: TruckPosition | None
     """What can be read from it; None if nothing can."""
 
 
@@ -58,7 +58,7 @@ class Plot:
     """Time from one record to the next."""
 
 
-def tell(plot: Plot, dice: Dice) -> Iterator[Told]:
+def tell(plot: Plot, dice: Dice) -> Iterator[ToldRecord]:
     """Endless."""
     fleet = [new_truck(number, plot.start_ms, dice) for number in range(plot.trucks)]
     hired, told = plot.trucks, 0
@@ -71,23 +71,25 @@ def tell(plot: Plot, dice: Dice) -> Iterator[Told]:
         if chance < plot.gone:
             fleet[place] = new_truck(hired, at, dice)
             hired += 1
-            yield Told(truck.name.encode(), None, at, Kind.GONE, None)
+            yield ToldRecord(truck.name.encode(), None, at, RecordKind.GONE, None)
         elif chance < plot.gone + plot.bad:
             position = truck.report(at)
-            yield Told(truck.name.encode(), _bad(plot, position, dice), at, Kind.BAD, None)
+            yield ToldRecord(
+                truck.name.encode(), _bad(plot, position, dice), at, RecordKind.BAD, None
+            )
         else:
             late = chance < plot.gone + plot.bad + plot.late
             back = dice.uniform(*LATE_MS) if late else dice.uniform(0, JITTER_MS)
             position = truck.report(at - round(back))
-            kind = Kind.LATE if late else Kind.GOOD
-            yield Told(truck.name.encode(), _encode(plot, position, dice), at, kind, position)
+            kind = RecordKind.LATE if late else RecordKind.GOOD
+            yield ToldRecord(truck.name.encode(), _encode(plot, position, dice), at, kind, position)
 
 
-def _encode(plot: Plot, position: Position, dice: Dice) -> bytes:
+def _encode(plot: Plot, position: TruckPosition, dice: Dice) -> bytes:
     return to_avro(position) if _in_avro(plot, dice) else to_json(position)
 
 
-def _bad(plot: Plot, position: Position, dice: Dice) -> bytes:
+def _bad(plot: Plot, position: TruckPosition, dice: Dice) -> bytes:
     ways = BAD_AVRO if _in_avro(plot, dice) else BAD_JSON
     return dice.choice(ways)(position)
 
@@ -96,36 +98,36 @@ def _in_avro(plot: Plot, dice: Dice) -> bool:
     return plot.form == Form.AVRO or (plot.form == Form.MIXED and dice.random() < 0.5)
 
 
-def _cut_json(position: Position) -> bytes:
+def _cut_json(position: TruckPosition) -> bytes:
     return to_json(position)[:-20]
 
 
-def _nameless(position: Position) -> bytes:
+def _nameless(position: TruckPosition) -> bytes:
     fields = json.loads(to_json(position))
     del fields["truck_id"]
     return json.dumps(fields).encode()
 
 
-def _speed_in_words(position: Position) -> bytes:
+def _speed_in_words(position: TruckPosition) -> bytes:
     return json.dumps(json.loads(to_json(position)) | {"speed_kmh": "fast"}).encode()
 
 
-def _json_from_nowhere(position: Position) -> bytes:
+def _json_from_nowhere(position: TruckPosition) -> bytes:
     return to_json(position._replace(latitude=NOWHERE))
 
 
-def _cut_avro(position: Position) -> bytes:
+def _cut_avro(position: TruckPosition) -> bytes:
     return to_avro(position)[:-5]
 
 
-def _unknown_schema(position: Position) -> bytes:
+def _unknown_schema(position: TruckPosition) -> bytes:
     return MARKER + bytes(8) + to_avro(position)[len(HEAD) :]
 
 
-def _avro_from_nowhere(position: Position) -> bytes:
+def _avro_from_nowhere(position: TruckPosition) -> bytes:
     return to_avro(position._replace(latitude=NOWHERE))
 
 
-Way = Callable[[Position], bytes]
+Way = Callable[[TruckPosition], bytes]
 BAD_JSON: tuple[Way, ...] = (_cut_json, _nameless, _speed_in_words, _json_from_nowhere)
 BAD_AVRO: tuple[Way, ...] = (_cut_avro, _unknown_schema, _avro_from_nowhere)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import NamedTuple, Protocol, TypeVar
 
-from .position import Position
+from .position import TruckPosition
 
 T = TypeVar("T")
 KM_PER_DEGREE = 111.2
@@ -61,12 +61,12 @@ class Truck:
     heading: float
     at_ms: int
 
-    def report(self, event_ms: int) -> Position:
+    def report(self, event_ms: int) -> TruckPosition:
         """Its position at an earlier time, back along its way."""
         back = self.speed * (self.at_ms - event_ms) / 3_600_000
         turned = radians(self.heading)
         north, east = -back * cos(turned), -back * sin(turned)
-        return Position(
+        return TruckPosition(
             self.name,
             event_ms,
             round(self.latitude + north / KM_PER_DEGREE, 5),

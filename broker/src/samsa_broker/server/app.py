@@ -69,7 +69,7 @@ def _collect_seldom() -> None:
 async def run(
     settings: ServerSettings,
     ready: Callable[[str, int, int | None], None],
-    doors: Sequence[ExtraListener] = (),
+    listeners: Sequence[ExtraListener] = (),
 ) -> None:
     """Serve until SIGTERM or SIGINT. `ready` gets host and ports once the server listens."""
     allow_many_files()
@@ -101,7 +101,7 @@ async def run(
             looking = asyncio.create_task(watching.run())
             try:
                 async with _function_clients(broker, wakeups, settings):
-                    await _serve(broker, found, settings, ready, doors, stop)
+                    await _serve(broker, found, settings, ready, listeners, stop)
             finally:
                 looking.cancel()
 
@@ -126,7 +126,7 @@ async def _serve(
     found: Opened,
     settings: ServerSettings,
     ready: Callable[[str, int, int | None], None],
-    doors: Sequence[ExtraListener],
+    listeners: Sequence[ExtraListener],
     stop: asyncio.Event,
 ) -> None:
     server = Server(broker, _within_files(settings.limits), settings.advertise)
@@ -134,8 +134,8 @@ async def _serve(
     metrics, metrics_port = None, None
     if settings.metrics_port is not None:
         metrics, metrics_port = await serve_metrics(server, settings.host, settings.metrics_port)
-    for door in doors:
-        door.open(broker, settings.advertise or (host, port))
+    for listener in listeners:
+        listener.open(broker, settings.advertise or (host, port))
     place = await announced_place(settings.advertise, (host, port))
     announcer = Announcer(
         broker, place, settings.zone, is_remote=_is_remote(settings), is_alone=found.is_alone
@@ -151,8 +151,8 @@ async def _serve(
     await announcer.leave()
     for task in upkeep:
         task.cancel()
-    for door in doors:
-        await door.close()
+    for listener in listeners:
+        await listener.close()
     await server.close()
     if metrics is not None:
         await metrics.close()

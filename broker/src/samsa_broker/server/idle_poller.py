@@ -15,7 +15,7 @@ LOOK_EVERY_S = 0.05
 ENOUGH = 64
 """With fewer connections, polling would cost more than waking."""
 SLOW_S = 1.0
-BEATS = 2
+HEARTBEATS_IN_A_ROW = 2
 
 
 class Quiet(Protocol):
@@ -28,7 +28,7 @@ class Quiet(Protocol):
     def watch_closely(self) -> None: ...
 
 
-class Beats:
+class HeartbeatCount:
     """Counts the heartbeats that a connection has sent in a row."""
 
     __slots__ = ("_last", "count")
@@ -38,10 +38,10 @@ class Beats:
         self._last = 0.0
 
     def one_more(self, now: float) -> bool:
-        """True after `BEATS` heartbeats in a row that came at least `SLOW_S` apart."""
+        """True after `HEARTBEATS_IN_A_ROW` that came at least `SLOW_S` apart."""
         self.count = self.count + 1 if now - self._last >= SLOW_S else 0
         self._last = now
-        return self.count >= BEATS
+        return self.count >= HEARTBEATS_IN_A_ROW
 
 
 class IdlePoller:

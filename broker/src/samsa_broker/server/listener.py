@@ -13,8 +13,8 @@ from .accepting import Acceptor
 from .announcing import Announcer
 from .connection import Connection
 from .idle_poller import IdlePoller
-from .memory import Claim, RequestMemory
-from .stats import Stats
+from .memory import MemoryClaim, RequestMemory
+from .stats import ServerStats
 
 log = logging.getLogger("samsa.server")
 BACKLOG = 512
@@ -43,11 +43,11 @@ class Server:
     limits: ServerLimits = field(default_factory=ServerLimits)
     advertise: tuple[str, int] | None = None
     announcer: Announcer | None = None
-    stats: Stats = field(default_factory=Stats)
+    stats: ServerStats = field(default_factory=ServerStats)
     closing: bool = False
     memory: RequestMemory = field(init=False)
     connections: set[Connection] = field(default_factory=set)
-    lull: IdlePoller = field(default_factory=IdlePoller)
+    idle_poller: IdlePoller = field(default_factory=IdlePoller)
     _acceptor: Acceptor | None = None
     _per_host: Counter[str] = field(default_factory=Counter)
     _refusals: dict[str, Repeated] = field(init=False)
@@ -112,7 +112,7 @@ class Server:
             return TOO_MANY_OF_ONE
         return None
 
-    def make_way(self, claim: Claim, wanted: int) -> None:
+    def make_way(self, claim: MemoryClaim, wanted: int) -> None:
         """Before a connection waits for memory, idle connections give theirs back."""
         if self.memory.contended or not self.memory.has_room(claim, wanted):
             for connection in self.connections:
@@ -170,11 +170,11 @@ class Server:
         if self._idle_check is not None:
             self._idle_check.cancel()
         for connection in list(self.connections):
-            connection.finish()
+            connection.take_no_more()
         left = [connection.ended for connection in self.connections]
         if left:
             await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
-        self.lull.stop()
+        self.idle_poller.stop()
         await asyncio.wait_for(self.broker.log.drain(), self.limits.shutdown_grace_s)
 
 

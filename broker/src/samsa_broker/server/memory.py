@@ -21,7 +21,7 @@ ORDINARY = capacity_for(READ_AHEAD)
 
 
 @dataclass(eq=False, slots=True)
-class Claim:
+class MemoryClaim:
     """What one connection holds."""
 
     size: int = 0
@@ -30,8 +30,8 @@ class Claim:
 
 
 @dataclass(slots=True)
-class Wanted:
-    claim: Claim
+class WaitingClaim:
+    claim: MemoryClaim
     size: int
     turn: "asyncio.Future[None]"
 
@@ -41,23 +41,23 @@ class RequestMemory:
         self._reserve = capacity_for(max_frame)
         self.left = max(total - self._reserve, self._reserve)
         self._kept_for_ordinary = self.left // 2
-        self._first: Claim | None = None
-        self._waiting: deque[Wanted] = deque()
+        self._first: MemoryClaim | None = None
+        self._waiting: deque[WaitingClaim] = deque()
 
     @property
     def contended(self) -> bool:
         return bool(self._waiting)
 
-    def has_room(self, claim: Claim, size: int) -> bool:
+    def has_room(self, claim: MemoryClaim, size: int) -> bool:
         kept = 0 if size <= ORDINARY else self._kept_for_ordinary
         return claim.first or size - claim.size <= self.left - kept
 
-    async def grow(self, claim: Claim, size: int) -> None:
+    async def grow(self, claim: MemoryClaim, size: int) -> None:
         """Charge `size` in all. Waits until there is room."""
         if not self._waiting and self.has_room(claim, size):
             self._charge(claim, size)
             return
-        wanted = Wanted(claim, size, asyncio.get_running_loop().create_future())
+        wanted = WaitingClaim(claim, size, asyncio.get_running_loop().create_future())
         self._waiting.append(wanted)
         self._serve()
         try:
@@ -67,7 +67,7 @@ class RequestMemory:
                 self._waiting.remove(wanted)
             raise
 
-    def shrink(self, claim: Claim, size: int = 0) -> None:
+    def shrink(self, claim: MemoryClaim, size: int = 0) -> None:
         """Charge only `size` from now on, and give the priority away."""
         if claim.first:
             claim.first, self._first = False, None
@@ -77,7 +77,7 @@ class RequestMemory:
         claim.size = size
         self._serve()
 
-    def _charge(self, claim: Claim, size: int) -> None:
+    def _charge(self, claim: MemoryClaim, size: int) -> None:
         if not claim.first:
             self.left -= size - claim.size
         claim.size = size
@@ -100,7 +100,7 @@ class RequestMemory:
             else:
                 ordinary_wait = True
 
-    def _give_priority(self, claim: Claim) -> None:
+    def _give_priority(self, claim: MemoryClaim) -> None:
         self._first = claim
         claim.first = True
         self.left += claim.size

@@ -73,6 +73,7 @@ class Collector:
         yield requests
         refusals = self._server.broker.group_refusals
         yield CounterMetricFamily("samsa_group_refusals", "Groups that were full.", refusals)
+        yield from _transactions(self._server)
         yield from _cluster(self._server)
         yield from _disks(self._server)
         refused = CounterMetricFamily(
@@ -118,6 +119,27 @@ def _logs(server: Server) -> Iterator[Any]:
         yield GaugeMetricFamily(f"samsa_log_{name}", what, found[name])
     for name, what in LOG_COUNTERS.items():
         yield CounterMetricFamily(f"samsa_log_{name}", what, found[name])
+
+
+def _transactions(server: Server) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    opened, oldest_ms, aborted = server.broker.transaction_figures
+    yield GaugeMetricFamily(
+        "samsa_transactions_open", "Open transactions that this process served last.", opened
+    )
+    yield GaugeMetricFamily(
+        "samsa_transactions_oldest_seconds", "How long the oldest is open.", oldest_ms / 1000
+    )
+    yield CounterMetricFamily(
+        "samsa_transactions_timed_out", "Aborted here because their time was up.", aborted
+    )
+    held_back = max(server.broker.log.reader.held_back.values(), default=0)
+    yield GaugeMetricFamily(
+        "samsa_transactions_held_back_offsets",
+        "Most offsets between a last stable offset and the end, as readers saw it.",
+        held_back,
+    )
 
 
 def _cluster(server: Server) -> Iterator[Any]:

@@ -16,12 +16,12 @@ EARLY_S = 0.002
 """A timer may fire this much too early."""
 
 
-class Reply:
+class PendingReply:
     """One request whose answer is under way."""
 
     __slots__ = ("answered", "due", "later", "left", "ready", "replies", "request")
 
-    def __init__(self, replies: "Replies", request: Request, later: Later) -> None:
+    def __init__(self, replies: "PendingReplies", request: Request, later: Later) -> None:
         self.replies = replies
         self.request = request
         self.later = later
@@ -48,15 +48,15 @@ class Reply:
             self.replies.flush()
 
 
-class Replies:
+class PendingReplies:
     def __init__(
-        self, send: Callable[[list[Reply]], None], memory_free: Callable[[], None]
+        self, send: Callable[[list[PendingReply]], None], memory_free: Callable[[], None]
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._send = send
         self.memory_free = memory_free
         """Called once for each request, when neither its answer nor the log needs its memory."""
-        self._queue: deque[Reply] = deque()
+        self._queue: deque[PendingReply] = deque()
         self._all_sent: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due = 0.0
@@ -65,7 +65,7 @@ class Replies:
         return len(self._queue)
 
     def add(self, request: Request, later: Later) -> None:
-        reply = Reply(self, request, later)
+        reply = PendingReply(self, request, later)
         self._queue.append(reply)
         reply.start()
         if reply.ready:
@@ -94,7 +94,7 @@ class Replies:
 
     def flush(self) -> None:
         """Send the replies that are ready, up to the first one that is not."""
-        ready: list[Reply] = []
+        ready: list[PendingReply] = []
         while self._queue and self._queue[0].ready:
             ready.append(self._queue.popleft())
         if not ready:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Stats:
+class ServerStats:
     bytes_in: int = 0
     bytes_out: int = 0
     accepted: int = 0

@@ -2,24 +2,37 @@
 
 import gc
 import importlib.util
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import Protocol
 
-from samsa.ports import Buffer
+from samsa.ports import Aborted, Buffer
 
 from . import plain
 from .rows import Rows
 
-__all__ = ["Choice", "Decode", "Rows", "decoder"]
+__all__ = ["Decode", "DecoderChoice", "Rows", "decoder"]
 
-Decode: TypeAlias = Callable[[Buffer, int, int, Collection[str]], Iterator[Rows]]
+
+class Decode(Protocol):
+    def __call__(
+        self,
+        data: Buffer,
+        first: int,
+        end: int,
+        wanted: Collection[str],
+        aborted: Sequence[Aborted] = (),
+    ) -> Iterator[Rows]:
+        """The wanted columns of the records at [first, end), without those of aborted
+        transactions."""
+        ...
+
 
 WORTH_IT = 4 * 1024 * 1024
 """Bytes of small records that take plain Python about as long as numba takes to load."""
 
 
-class Choice:
+class DecoderChoice:
     """Plain Python until it has worked for as long as numba takes to load, and numba from then on:
     in any case this takes at most twice as long as the better of the two."""
 
@@ -27,7 +40,7 @@ class Choice:
         self._seen = 0
 
     def decoder(self, size: int) -> Decode:
-        """For the next so many bytes."""
+        """The decoder for the next `size` bytes."""
         self._seen += size
         if self._seen < WORTH_IT or not importlib.util.find_spec("numba"):
             return plain.decode
@@ -45,5 +58,5 @@ def _compiled() -> Decode:
     return compiled.decode
 
 
-decoder = Choice().decoder
+decoder = DecoderChoice().decoder
 """Of this process, which Spark uses for many tasks."""

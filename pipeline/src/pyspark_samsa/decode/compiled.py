@@ -1,16 +1,16 @@
-"""Batches to columns by machine code: memory is laid out here, and filled by the kernel.
+"""Batches to columns by machine code: memory is reserved here, and filled by the kernel.
 
 Batches that are not compressed are read where they lie; others are unpacked first, side by side.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from pyspark_samsa.columns import ARROW_TYPES, HEADER, HEADERS, KEY, VALUE
-from samsa.ports import Buffer
+from samsa.ports import Aborted, Buffer
 from samsa.records import BatchHeader, Codec, CorruptBatch
 from samsa.records.header import HEADER_SIZE
 
@@ -18,10 +18,10 @@ from . import kernel
 from .rows import Rows, check_count, numbers, plain_bytes, wanted_batches
 
 ENOUGH = 16 * 1024 * 1024
-"""Plain bytes that are made rows of at a time: a small compressed range may hold gigabytes."""
+"""Uncompressed bytes that are decoded at a time: a small compressed range may hold gigabytes."""
 
 
-class Load(NamedTuple):
+class PlainBatches(NamedTuple):
     """Plain bytes, and where in them the batches are."""
 
     data: Any
@@ -33,42 +33,50 @@ class Load(NamedTuple):
 
 
 def load() -> None:
-    """The machine code, by decoding nothing: otherwise the first batch would."""
-    nothing = Load(np.zeros(0, np.uint8), np.zeros((0, kernel.WIDTH), np.int64))
+    """Load the machine code now, by decoding nothing: otherwise the first batch waits for it."""
+    nothing = PlainBatches(np.zeros(0, np.uint8), np.zeros((0, kernel.WIDTH), np.int64))
     _rows(nothing, 0, 0, ())
 
 
-def decode(data: Buffer, first: int, end: int, wanted: Collection[str]) -> Iterator[Rows]:
-    for load in _loads(data, first, end):
+def decode(
+    data: Buffer,
+    first: int,
+    end: int,
+    wanted: Collection[str],
+    aborted: Sequence[Aborted] = (),
+) -> Iterator[Rows]:
+    for load in _loads(data, first, end, aborted):
         rows = _rows(load, first, end, wanted)
         if rows.count:
             yield rows
 
 
-def _loads(data: Buffer, first: int, end: int) -> Iterator[Load]:
-    found = list(wanted_batches(data, first, end))
+def _loads(
+    data: Buffer, first: int, end: int, aborted: Sequence[Aborted]
+) -> Iterator[PlainBatches]:
+    found = list(wanted_batches(data, first, end, aborted))
     if all(header.codec is Codec.NONE for _, header in found):
         table = [
             _row(header, position + HEADER_SIZE, position + header.size)
             for position, header in found
         ]
         if table:
-            yield Load(np.frombuffer(data, np.uint8), np.array(table, np.int64))
+            yield PlainBatches(np.frombuffer(data, np.uint8), np.array(table, np.int64))
         return
     yield from _unpacked(data, found)
 
 
-def _unpacked(data: Buffer, found: list[tuple[int, BatchHeader]]) -> Iterator[Load]:
+def _unpacked(data: Buffer, found: list[tuple[int, BatchHeader]]) -> Iterator[PlainBatches]:
     plain, table = bytearray(), []
     for position, header in found:
         start = len(plain)
         plain += plain_bytes(data, position, header)
         table.append(_row(header, start, len(plain)))
         if len(plain) >= ENOUGH:
-            yield Load(np.frombuffer(plain, np.uint8), np.array(table, np.int64))
+            yield PlainBatches(np.frombuffer(plain, np.uint8), np.array(table, np.int64))
             plain, table = bytearray(), []
     if table:
-        yield Load(np.frombuffer(plain, np.uint8), np.array(table, np.int64))
+        yield PlainBatches(np.frombuffer(plain, np.uint8), np.array(table, np.int64))
 
 
 def _row(header: BatchHeader, start: int, stop: int) -> tuple[int, ...]:
@@ -102,7 +110,7 @@ class Binaries:
         return pa.Array.from_buffers(kind, rows, [mask, pa.py_buffer(self.ends[: rows + 1]), used])
 
 
-def _rows(load: Load, first: int, end: int, wanted: Collection[str]) -> Rows:
+def _rows(load: PlainBatches, first: int, end: int, wanted: Collection[str]) -> Rows:
     most, size = load.rows, len(load.data)
     keys = Binaries(most, size if KEY in wanted else 0)
     values = Binaries(most, size if VALUE in wanted else 0)
@@ -169,7 +177,7 @@ def _text(names: Binaries, total: int) -> pa.Array:
     text = names.array(pa.string(), total)
     try:
         text.validate(full=True)
-    except pa.ArrowInvalid:  # a name that is no text is read as Java reads it
+    except pa.ArrowInvalid:  # a name that is not UTF-8 is read as Java reads it
         raw = names.array(pa.binary(), total).to_pylist()
         return pa.array([name.decode(errors="replace") for name in raw], pa.string())
     return text

@@ -1,4 +1,4 @@
-"""Records of many batches at once, as loops over bytes that numba makes machine code of.
+"""Records of many batches at once: loops over bytes, which numba compiles to machine code.
 
 Imported only where it pays: numba and its compiler take a second to load. Everything is checked as
 `samsa.records.parse` checks it, because a batch with the right checksum may still hold nonsense.
@@ -30,7 +30,7 @@ def _compiled(function: Any) -> Any:
     how: Any = {"nogil": True, "error_model": "numpy"}
     try:
         return njit(cache=True, **how)(function)
-    except RuntimeError:  # there is nowhere to keep it: each worker compiles for itself
+    except RuntimeError:  # the machine code cannot be stored: each worker compiles it again
         return njit(**how)(function)
 
 
@@ -82,7 +82,7 @@ def scan(
     header_at: Any,
     header_counts: Any,
 ) -> int:
-    """Fill the columns with the records at [first, end); how many, or a negative reason.
+    """Fill the columns with the records at [first, end). Returns how many, or a negative reason.
 
     `keys` or `values` that are not wanted are empty, and nothing is copied there.
     """

@@ -3,13 +3,13 @@
 The oracle of the compiled decoder too: both give the same rows, and refuse the same bytes.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from pyspark_samsa.columns import ARROW_TYPES, HEADERS, KEY, VALUE
-from samsa.ports import Buffer
+from samsa.ports import Aborted, Buffer
 from samsa.records import BatchHeader, Record
 from samsa.records.parse import parse
 
@@ -18,10 +18,16 @@ from .rows import Rows, check_count, numbers, plain_bytes, wanted_batches
 MANY = 64 * 1024
 
 
-def decode(data: Buffer, first: int, end: int, wanted: Collection[str]) -> Iterator[Rows]:
+def decode(
+    data: Buffer,
+    first: int,
+    end: int,
+    wanted: Collection[str],
+    aborted: Sequence[Aborted] = (),
+) -> Iterator[Rows]:
     found: list[Record] = []
     kinds: list[int] = []
-    for position, header in wanted_batches(data, first, end):
+    for position, header in wanted_batches(data, first, end, aborted):
         found += _records(data, position, header, first, end)
         kinds += [int(header.log_append_time)] * (len(found) - len(kinds))
         if len(found) >= MANY:

@@ -1,13 +1,13 @@
 """What both decoders make of batches: Arrow columns of the records at certain offsets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from pyspark_samsa.columns import ARROW_TYPES, OFFSET, PARTITION, TIMESTAMP, TIMESTAMP_TYPE, TOPIC
-from samsa.ports import Buffer
+from samsa.ports import Aborted, Buffer
 from samsa.records import BatchHeader, CorruptBatch, headers
 from samsa.records.compression import decompress
 from samsa.records.header import HEADER_SIZE
@@ -37,15 +37,26 @@ class Rows(NamedTuple):
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def wanted_batches(data: Buffer, first: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
-    """Batches with records at [first, end). Filler and control batches have none for anybody."""
+def wanted_batches(
+    data: Buffer, first: int, end: int, aborted: Sequence[Aborted] = ()
+) -> Iterator[tuple[int, BatchHeader]]:
+    """Batches with records at [first, end), without those of aborted transactions. Filler and
+    control batches have no records for anybody."""
     for position, header in headers(data):
         if header.base_offset >= end:
             return
         if header.count and not header.is_control and header.next_offset > first:
             if header.count < 0 or header.last_offset_delta < 0:
                 raise CorruptBatch("the header counts what cannot be counted")
-            yield position, header
+            if not (aborted and header.is_transactional and _is_aborted(header, aborted)):
+                yield position, header
+
+
+def _is_aborted(header: BatchHeader, aborted: Sequence[Aborted]) -> bool:
+    return any(
+        one.producer_id == header.producer_id and one.first <= header.base_offset < one.marker
+        for one in aborted
+    )
 
 
 def plain_bytes(data: Buffer, position: int, header: BatchHeader) -> bytes:
@@ -54,14 +65,14 @@ def plain_bytes(data: Buffer, position: int, header: BatchHeader) -> bytes:
 
 
 def check_count(header: BatchHeader, size: int) -> None:
-    """Before memory is taken for so many records."""
+    """Call this before memory for so many records is reserved."""
     if header.count * SMALLEST_RECORD > size:
         raise CorruptBatch(f"{header.count} records do not fit into {size} bytes")
 
 
 def numbers(offsets: Any, times: Any, kinds: Any) -> dict[str, pa.Array]:
     """The columns that are plain integers, from arrays of numpy."""
-    # Spark counts microseconds: what lies after the year 294247 is shown as the last of them.
+    # Spark counts microseconds: a time after the year 294247 is shown as the last of them.
     micros = np.clip(times, -LATEST_MS, LATEST_MS) * MICROSECONDS
     return {
         OFFSET: fixed(OFFSET, offsets),

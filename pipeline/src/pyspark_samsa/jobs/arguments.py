@@ -10,7 +10,7 @@ from pyspark_samsa.options import ENVIRONMENT
 
 
 def job_parser(job: str, description: str, examples: str) -> argparse.ArgumentParser:
-    """Of a job that reads or writes topics."""
+    """The parser of a job that reads or writes topics."""
     parser = argparse.ArgumentParser(
         prog=f"samsa pipeline {job}",
         description=description,
@@ -66,7 +66,7 @@ def moment(text: str) -> int:
 
 
 def where_the_log_is(given: argparse.Namespace) -> dict[str, str]:
-    """As options of the format: what was said, else the environment, else the folder."""
+    """Options of the format: from the arguments, else from the environment, else for the folder."""
     data = Path(given.data).absolute()
     local = {"ledger": f"sqlite://{data}/ledger.db", "objects": f"file://{data}/objects"}
     urls = {

@@ -24,7 +24,7 @@ THEN new.offset >= old.offset ELSE new.timestamp >= old.timestamp END)"""
 
 
 def latest(records: DataFrame) -> DataFrame:
-    """One row for each key, tombstones included."""
+    """The newest row of each key, tombstones included."""
     whole = struct(*map(col, records.columns))
     of_partitions = (
         records.where(col("key").isNotNull())
@@ -40,8 +40,8 @@ def _age(row: str) -> Column:
 
 
 def rewrite(records: DataFrame, table: Folder) -> None:
-    """A Parquet table with these records in it: written anew beside the old one, which is replaced
-    when the new one is complete. Doing it again changes nothing."""
+    """Merge these records into a Parquet table. It is written again beside the old one, which is
+    replaced when the new one is complete. Repeating this changes nothing."""
     recover(table)
     spark, new, old = records.sparkSession, table.beside(".new"), table.beside(".old")
     if table.exists():
@@ -56,14 +56,15 @@ def rewrite(records: DataFrame, table: Folder) -> None:
 
 
 def recover(table: Folder) -> None:
-    """A run that was stopped between the two renames left the old table under another name."""
+    """Repair what a run left that was stopped between the two renames: the old table has another
+    name."""
     old = table.beside(".old")
     if old.exists() and not table.exists():
         old.rename(table)
 
 
 def merge(records: DataFrame, table: Folder) -> None:
-    """A Delta table with these records in it. Doing it again changes nothing."""
+    """Merge these records into a Delta table. Repeating this changes nothing."""
     spark = records.sparkSession
     records.limit(0).write.format("delta").mode("ignore").save(str(table))
     name = "records_to_merge"

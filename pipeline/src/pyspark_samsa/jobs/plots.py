@@ -21,9 +21,9 @@ TABLES = {
     "gold_latest_positions": "truck_id STRING, event_timestamp TIMESTAMP, latitude DOUBLE,"
     " longitude DOUBLE, speed_kmh DOUBLE, heading DOUBLE",
 }
-"""With what is needed of each: a Parquet table without rows does not say it itself."""
+"""The columns that are needed of each: a Parquet table without rows has none."""
 UPSERTED = ("gold_latest_positions",)
-"""Made by a sink, and so only when there is something to be in it."""
+"""A sink makes it with its first row."""
 EXAMPLES = """\
   samsa pipeline plots                        of ./trucks, into trucks/plots.html and .png
   samsa pipeline plots --out tables/mine --page mine.html

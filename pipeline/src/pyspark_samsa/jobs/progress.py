@@ -1,4 +1,4 @@
-"""How far Spark is: a bar, redrawn on a terminal, elsewhere a line at the end."""
+"""Shows how far Spark is: a bar on a terminal, elsewhere a line at the end."""
 
 import sys
 import threading
@@ -14,7 +14,7 @@ BAR = 24
 LOOK_S = 0.5
 
 Stages: TypeAlias = Mapping[int, tuple[int, int]]
-"""Of each stage, the tasks that are done and those that there are."""
+"""For each stage: its finished tasks, and all its tasks."""
 
 
 def bar(done: int, total: int) -> str:
@@ -23,14 +23,14 @@ def bar(done: int, total: int) -> str:
 
 
 def seen(before: Stages, active: Stages) -> dict[int, tuple[int, int]]:
-    """What is known of all stages so far: one that is no longer active is done."""
+    """All stages that were seen so far. One that is no longer active is done."""
     ended = {stage: (total, total) for stage, (_, total) in before.items() if stage not in active}
     return {**ended, **active}
 
 
 @contextmanager
 def progress(spark: SparkSession, what: str) -> Iterator[None]:
-    """For as long as the block runs; whatever Spark does meanwhile counts."""
+    """Show progress while the block runs. All that Spark does meanwhile counts."""
     shown = _Shown(what, spark.sparkContext.statusTracker())
     looking = threading.Thread(target=shown.look_on, name="progress", daemon=True)
     looking.start()
@@ -49,7 +49,7 @@ class _Shown:
         self._tracker = tracker
         self._stages: dict[int, tuple[int, int]] = {}
         self._earlier = set(tracker.getActiveStageIds())
-        """Of others in this session: they do not count."""
+        """Stages of other work in this session, which do not count."""
         self._started = time.monotonic()  # noqa: TID251  # for people, who see it pass
         self._drawn = sys.stderr.isatty()
 

@@ -1,4 +1,5 @@
-"""A declarative pipeline on this machine: one update of its tables, each going on where it was.
+"""Runs a declarative pipeline on this machine: one update of its tables, from where each of them
+is.
 
 It is `spark-pipelines run` with all that it needs: a Java, a Spark that knows the tables of the run
 before, where the log is, and one folder for whatever it keeps.
@@ -66,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def prepare(given: argparse.Namespace) -> None:
-    """Before Spark starts: its workers have the environment of that moment."""
+    """Call this before Spark starts: its workers inherit the environment."""
     given.out.mkdir(parents=True, exist_ok=True)
     for name, url in where_the_log_is(given).items():
         os.environ[ENVIRONMENT[name]] = url
@@ -75,7 +76,7 @@ def prepare(given: argparse.Namespace) -> None:
 
 
 def settings(out: Path) -> dict[str, str]:
-    """Of a Spark that remembers its tables, and that `spark-pipelines` can talk to."""
+    """Settings of a Spark that remembers its tables and answers `spark-pipelines`."""
     return {
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -86,7 +87,7 @@ def settings(out: Path) -> dict[str, str]:
         "spark.hadoop.javax.jdo.option.ConnectionURL": (
             f"jdbc:derby:;databaseName={out}/catalog;create=true"
         ),
-        # Else it writes one wherever it is started.
+        # Otherwise Spark writes one into the current folder.
         "spark.driver.defaultJavaOptions": f"-Dderby.stream.error.file={out}/derby.log",
     }
 
@@ -95,7 +96,7 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     out = given.out.absolute()
     home, spec = given.spec.absolute().parent, out / SPEC
     spec.write_text(yaml.safe_dump(placed(load(given.spec), home, out, given.format)))
-    # What fails is told by the command itself; that a session has ended would only puzzle people.
+    # The command reports failures itself; a message about the session's end would only confuse.
     spark.sparkContext.setLogLevel("FATAL")
     if update(spark, spec, given):
         raise SamsaError("the update has failed: what Spark says about it is above")
@@ -139,7 +140,7 @@ def placed(spec: Mapping[str, Any], home: Path, out: Path, form: str) -> dict[st
 
 
 def update(spark: SparkSession, spec: Path, given: argparse.Namespace) -> int:
-    """Spark's own command, talking to the Spark that is already there. Its script `spark-pipelines`
+    """Run Spark's own command against the Spark that runs already. Its script `spark-pipelines`
     would start another Java only to start this."""
     tool = Path(pyspark.__file__).parent / "pipelines" / "cli.py"
     refresh = [f"--full-refresh={table}" for table in given.full_refresh]
@@ -152,7 +153,7 @@ def update(spark: SparkSession, spec: Path, given: argparse.Namespace) -> int:
 def remote(spark: SparkSession) -> str:
     jvm: Any = spark._jvm
     service = getattr(jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
-    # By this name: only then does a client show its password without TLS.
+    # By this name: only then does a client send its password without TLS.
     return f"sc://localhost:{getattr(service, 'MODULE$').localPort()}"
 
 

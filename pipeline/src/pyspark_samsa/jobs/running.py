@@ -1,4 +1,4 @@
-"""Running a job: its session, its errors as sentences, and its summary."""
+"""Runs a job: opens its session, prints its errors as sentences, and its summary."""
 
 import argparse
 import os
@@ -20,14 +20,14 @@ from pyspark_samsa.source import DefaultSource
 
 TROUBLE, INTERRUPTED = 2, 130
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""In the environment of what spark-submit starts: there is a Spark already."""
+"""Is in the environment of a program that spark-submit has started: there is a Spark already."""
 _OURS = re.compile(r"pyspark_samsa\.(?:\w+\.)*\w+: (.+)")
 
 Work: TypeAlias = Callable[[SparkSession, argparse.Namespace], int]
 
 
 def run(parser: argparse.ArgumentParser, argv: Sequence[str] | None, work: Work) -> int:
-    """What the job's process ends with: its own answer, or TROUBLE and a sentence."""
+    """The exit status of the job: its own; or TROUBLE, after a sentence on stderr."""
     given = parser.parse_args(argv)
     try:
         with session(parser.prog, given) as spark:

@@ -1,4 +1,4 @@
-"""Rows on their way into a topic: in order, and once for each id."""
+"""Writes rows to a topic: in order, and once for each id."""
 
 import argparse
 import asyncio
@@ -43,7 +43,8 @@ def job_id(job: str, *parts: object) -> str:
 
 
 def in_order(rows: DataFrame, order: Sequence[str], keep_partitions: bool) -> DataFrame:
-    """What must keep its order goes through one task: a partition, or else a key."""
+    """Rows that must keep their order go through one task: those of a partition, or else of a
+    key."""
     if not order:
         return rows
     return rows.repartition(_together(rows, keep_partitions)).sortWithinPartitions(*order)
@@ -66,7 +67,7 @@ def send(
     name: str,
     what: str,
 ) -> int:
-    """Rows with the columns that the sink knows; others are left behind."""
+    """Write the rows with the columns that the sink knows; other columns are dropped."""
     turn = Turn(name, 0)
     if asyncio.run(_is_done(log["objects"], turn)):
         summary(job=f"{name} was done before: nothing was written", topic=given.topic)

@@ -11,15 +11,15 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from .files import Files
+from .files import ParquetFiles
 from .newest import Order, all_alive, by_bucket, living, newest
 
 NAME = re.compile(r"bucket-\d+-of-(\d+)\.parquet")
 Change: TypeAlias = Callable[[list[pa.Table], pa.Table], pa.Table]
 
 
-class Buckets:
-    def __init__(self, files: Files, folder: str, order: Order, count: int) -> None:
+class BucketFiles:
+    def __init__(self, files: ParquetFiles, folder: str, order: Order, count: int) -> None:
         self._files, self._folder, self._order = files, folder, order
         found = [match for name in files.names(folder) if (match := NAME.fullmatch(name))]
         self._count = int(found[0][1]) if found else count
@@ -30,7 +30,7 @@ class Buckets:
         return [content for content in found if content is not None]
 
     def keep(self, rows: pa.Table) -> None:
-        """The newest of what is there and of these."""
+        """Merge these rows into the files: the newest row of each key stays."""
         self._change(rows, lambda old, new: newest([*old, new], self._order))
 
     def merge(self, changes: pa.Table) -> None:

@@ -11,7 +11,7 @@ from samsa.runtime.system import fresh_words
 DRAFTS = "_drafts"
 
 
-class Files:
+class ParquetFiles:
     def __init__(self, url: str) -> None:
         # `s3a` is Hadoop's name for what others call `s3`.
         place = url.replace("s3a://", "s3://", 1)
@@ -19,7 +19,7 @@ class Files:
         self._system, self._root = found[0], found[1].rstrip("/")
 
     def names(self, folder: str = "") -> list[str]:
-        """Of what is in a folder, if there is one."""
+        """Names of what is in a folder; none if there is no folder."""
         where = FileSelector(self._path(folder), allow_not_found=True)
         return sorted(info.base_name for info in self._system.get_file_info(where))
 
@@ -40,7 +40,7 @@ class Files:
         self._system.move(draft, path)
 
     def remove(self, folder: str) -> None:
-        """With all that is in it."""
+        """Delete a folder with all that is in it."""
         path = self._path(folder)
         if self._system.get_file_info(path).type != FileType.NotFound:
             self._system.delete_dir(path)

@@ -42,7 +42,7 @@ def among(rows: pa.Table, keys: pa.Table, order: Order) -> pa.Table:
 
 
 def living(rows: pa.Table) -> pa.Table:
-    """Without the deleted ones, and so as a table has them."""
+    """The rows without deletions, as a table has them."""
     return rows.filter(pc.invert(rows[GONE])).drop_columns(GONE)
 
 
@@ -56,7 +56,7 @@ def all_alive(rows: pa.Table) -> pa.Table:
 
 
 def by_bucket(rows: pa.Table, order: Order, count: int) -> dict[int, pa.Table]:
-    """Rows by where they are. The same key is always in the same place, on every machine."""
+    """Rows by bucket. A key is always in the same bucket, on every machine."""
     numbers: dict[int, list[int]] = {}
     keys = zip(*(rows[name].to_pylist() for name in order.keys), strict=True)
     for number, key in enumerate(keys):

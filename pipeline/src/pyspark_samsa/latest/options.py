@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark_samsa.errors import BadOption, did_you_mean
-from pyspark_samsa.options import Given
+from pyspark_samsa.options import UserOptions
 
 from .newest import GONE, Order
 
@@ -20,13 +20,14 @@ class LatestOptions:
     form: str
     order: Order
     deleted: str | None
-    """The column that says of a row that its key is gone; it is not in the table."""
+    """The column that says whether the key of a row was deleted; the table does not have this
+    column."""
     buckets: int
     """Files that a new table has."""
 
 
 def read_latest_options(options: Mapping[str, str], columns: list[str]) -> LatestOptions:
-    given = Given(options, KNOWN, NOT_OURS)
+    given = UserOptions(options, KNOWN, NOT_OURS)
     path = given.text("path")
     if not path:
         raise BadOption("path: it says where the table is")
@@ -42,7 +43,7 @@ def read_latest_options(options: Mapping[str, str], columns: list[str]) -> Lates
     )
 
 
-def _names(given: Given, option: str, columns: list[str]) -> tuple[str, ...]:
+def _names(given: UserOptions, option: str, columns: list[str]) -> tuple[str, ...]:
     names = [name.strip() for name in (given.text(option) or "").split(",") if name.strip()]
     if not names:
         raise BadOption(f"{option}: no column is named; several are separated by commas")

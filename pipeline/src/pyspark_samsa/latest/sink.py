@@ -15,26 +15,26 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from pyspark_samsa.errors import BadRows, SamsaError
 from samsa.runtime.system import fresh_words
 
-from .buckets import Buckets
+from .buckets import BucketFiles
 from .delta import DeltaRows
-from .files import DRAFTS, Files
+from .files import DRAFTS, ParquetFiles
 from .newest import GONE, all_alive, among, deleted, newest
 from .options import DELTA, LatestOptions
 
 STAGED, DELETED = "_staged", "_deleted"
-"""Folders within the table's, where by their first letter no reader looks."""
+"""Folders inside of the table's folder. Readers skip names that begin with an underscore."""
 Messages = Sequence[WriterCommitMessage | None]
 MANY = 200_000
-"""Rows that an executor holds before it looks which of them are the newest."""
+"""Rows that an executor holds before it drops the older ones of each key."""
 
 
 @dataclass(frozen=True)
-class Staged(WriterCommitMessage):
+class StagedFile(WriterCommitMessage):
     name: str | None
-    """Of a file, if there were rows."""
+    """The file's name, if there were rows."""
 
 
-class Table(Protocol):
+class LatestTable(Protocol):
     def merge(self, changes: pa.Table) -> None: ...
 
 
@@ -42,43 +42,43 @@ class LatestWriter(DataSourceStreamArrowWriter):
     def __init__(self, options: LatestOptions) -> None:
         self._options = options
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedFile:
         changes = reduced(iterator, self._options)
         if changes is None:
-            return Staged(None)
+            return StagedFile(None)
         name = f"{STAGED}/{fresh_words()()}.parquet"
-        Files(self._options.path).write(name, changes)
-        return Staged(name)
+        ParquetFiles(self._options.path).write(name, changes)
+        return StagedFile(name)
 
     def commit(self, messages: Messages, batchId: int) -> None:  # noqa: ARG002
-        files = Files(self._options.path)
-        names = [each.name for each in messages if isinstance(each, Staged) and each.name]
+        files = ParquetFiles(self._options.path)
+        names = [each.name for each in messages if isinstance(each, StagedFile) and each.name]
         staged = [found(files, name) for name in names]
         if staged:
             upsert(files, self._options, newest(staged, self._options.order))
         clear(files)
 
     def abort(self, messages: Messages, batchId: int) -> None:  # noqa: ARG002
-        clear(Files(self._options.path))
+        clear(ParquetFiles(self._options.path))
 
 
-def found(files: Files, name: str) -> pa.Table:
+def found(files: ParquetFiles, name: str) -> pa.Table:
     rows = files.read(name)
     if rows is None:
         raise SamsaError(f"{name} is gone: does another query write to the same table?")
     return rows
 
 
-def clear(files: Files) -> None:
-    """What was staged. A copy of a task that is slow may leave something yet: the next batch, whose
-    tasks begin when this one is done, clears it away."""
+def clear(files: ParquetFiles) -> None:
+    """Delete what was staged. A slow copy of a task may still write a file: the next batch, whose
+    tasks begin when this one is done, deletes it."""
     for folder in (STAGED, DRAFTS):
         with suppress(OSError):
             files.remove(folder)
 
 
 def reduced(batches: Iterator[pa.RecordBatch], options: LatestOptions) -> pa.Table | None:
-    """The newest of each key, in whatever time they come."""
+    """The newest row of each key, from batches in any order."""
     held: list[pa.Table] = []
     for batch in batches:
         held.append(as_changes(batch, options))
@@ -105,17 +105,17 @@ def _in_utc(field: pa.Field) -> pa.Field:
     return field.with_type(pa.timestamp("us", "UTC")) if zoned else field
 
 
-def upsert(files: Files, options: LatestOptions, changes: pa.Table) -> None:
+def upsert(files: ParquetFiles, options: LatestOptions, changes: pa.Table) -> None:
     """If it is interrupted, it is done again from the beginning, with the same result."""
     order = options.order
-    memory = Buckets(files, DELETED, order, options.buckets)
+    memory = BucketFiles(files, DELETED, order, options.buckets)
     memory.keep(deleted(changes, order))
     known = [among(rows, changes, order) for rows in memory.near(changes)]
     # The first of them says which columns there are, and in which order.
     table_of(files, options).merge(newest([changes, *known], order))
 
 
-def table_of(files: Files, options: LatestOptions) -> Table:
+def table_of(files: ParquetFiles, options: LatestOptions) -> LatestTable:
     if options.form == DELTA:
         return DeltaRows(options.path, options.order)
-    return Buckets(files, "", options.order, options.buckets)
+    return BucketFiles(files, "", options.order, options.buckets)

@@ -8,7 +8,7 @@ from typing import Any
 
 import matplotlib
 
-matplotlib.use("agg")  # before pyplot looks for a screen
+matplotlib.use("agg")  # set before pyplot is imported, which would look for a screen
 
 import matplotlib.dates as dates
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .figures import Figures
+from .figures import PipelineFigures
 
 INK, QUIET, LINE = "#1f2933", "#7b8794", "#e4e7eb"
 BLUE, GREEN, AMBER, RED = "#2563a8", "#2f8f6b", "#d08a1d", "#c2483d"
@@ -40,7 +40,7 @@ MOST_REASONS = 8
 UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
-def draw(figures: Figures) -> Figure:
+def draw(figures: PipelineFigures) -> Figure:
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(3, 2, figsize=(13, 12.5), layout="constrained")
         figure.get_layout_engine().set(h_pad=0.18, w_pad=0.15)  # type: ignore[union-attr,call-arg]
@@ -61,19 +61,19 @@ def close(figure: Figure) -> None:
     plt.close(figure)
 
 
-def records(axes: Axes, figures: Figures) -> None:
+def records(axes: Axes, figures: PipelineFigures) -> None:
     axes.set_title(f"Records per {spell(figures.step_s)}")
     _over_time(axes, figures, [bar.records for bar in figures.traffic], BLUE)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
-def sizes(axes: Axes, figures: Figures) -> None:
+def sizes(axes: Axes, figures: PipelineFigures) -> None:
     axes.set_title(f"Bytes per {spell(figures.step_s)}")
     _over_time(axes, figures, [bar.size for bar in figures.traffic], GREEN)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
 
 
-def backlog(axes: Axes, figures: Figures) -> None:
+def backlog(axes: Axes, figures: PipelineFigures) -> None:
     axes.set_title("How far the pipeline has read")
     rows = figures.backlog
     if not rows:
@@ -93,7 +93,7 @@ def backlog(axes: Axes, figures: Figures) -> None:
     return _bars_only(axes)
 
 
-def reasons(axes: Axes, figures: Figures) -> None:
+def reasons(axes: Axes, figures: PipelineFigures) -> None:
     total = sum(figures.reasons.values())
     axes.set_title(f"Dead letters: {total:,}, by reason")
     if not total:
@@ -113,7 +113,7 @@ def reasons(axes: Axes, figures: Figures) -> None:
     return _bars_only(axes)
 
 
-def speeds(axes: Axes, figures: Figures) -> None:
+def speeds(axes: Axes, figures: PipelineFigures) -> None:
     axes.set_title("Average speed per truck, km/h")
     if not figures.windows:
         return _nothing(axes, "no window has passed its watermark yet")
@@ -134,7 +134,7 @@ def speeds(axes: Axes, figures: Figures) -> None:
     return _clock(axes)
 
 
-def places(axes: Axes, figures: Figures) -> None:
+def places(axes: Axes, figures: PipelineFigures) -> None:
     axes.set_title("Where each truck was last")
     if not figures.places:
         return _nothing(axes, "no truck is on its way")
@@ -161,7 +161,7 @@ def places(axes: Axes, figures: Figures) -> None:
     return axes.grid(color=LINE)
 
 
-PLOTS: tuple[Callable[[Axes, Figures], None], ...] = (
+PLOTS: tuple[Callable[[Axes, PipelineFigures], None], ...] = (
     records,
     sizes,
     backlog,
@@ -171,7 +171,7 @@ PLOTS: tuple[Callable[[Axes, Figures], None], ...] = (
 )
 
 
-def _over_time(axes: Axes, figures: Figures, heights: list[int], color: str) -> None:
+def _over_time(axes: Axes, figures: PipelineFigures, heights: list[int], color: str) -> None:
     if not heights:
         return _nothing(axes, "nothing has been read yet")
     starts = [bar.at for bar in figures.traffic]

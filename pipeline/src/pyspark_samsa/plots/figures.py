@@ -35,7 +35,7 @@ class Backlog(NamedTuple):
     waiting: int
 
 
-class Window(NamedTuple):
+class TimeWindow(NamedTuple):
     start: datetime
     truck: str
     positions: int
@@ -52,13 +52,13 @@ class MapPlace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class PipelineFigures:
     step_s: int
     traffic: list[Bar]
     backlog: list[Backlog]
     reasons: dict[str, int]
     """Dead letters by what is wrong with them, the most frequent first."""
-    windows: list[Window]
+    windows: list[TimeWindow]
     places: list[MapPlace]
 
     @property
@@ -80,11 +80,11 @@ def gather(
     log: Mapping[str, str],
     topic: str,
     dead_letters: str,
-) -> Figures:
+) -> PipelineFigures:
     bronze = tables["bronze_trucks"].cache()
     try:
         step_s = _step(bronze)
-        return Figures(
+        return PipelineFigures(
             step_s=step_s,
             traffic=_traffic(bronze, step_s),
             backlog=_backlog(bronze, log, topic),
@@ -132,12 +132,12 @@ def _backlog(bronze: DataFrame, log: Mapping[str, str], topic: str) -> list[Back
 async def _ends(log: Mapping[str, str], topic: str) -> dict[int, tuple[int, int]]:
     async with opened(log["ledger"], log["objects"]) as access:
         partitions = await subscribed(access.ledger, Names((topic,)))
-        heads = await look_at(access, partitions)
+        heads = await look_at(access, partitions, read_committed=True)
     return {number: (head.log_start, head.next_offset) for (_, number), head in heads.items()}
 
 
 def _reasons(spark: SparkSession, log: Mapping[str, str], topic: str) -> dict[str, int]:
-    """Nobody need have made the topic as long as every record could be read."""
+    """There is no such topic as long as every record could be read."""
     try:
         asyncio.run(_ends(log, topic))
     except UnknownTopic:
@@ -151,12 +151,12 @@ def _reasons(spark: SparkSession, log: Mapping[str, str], topic: str) -> dict[st
     return {row["kind"] or "no reason given": row["count"] for row in rows}
 
 
-def _windows(speeds: DataFrame) -> list[Window]:
+def _windows(speeds: DataFrame) -> list[TimeWindow]:
     columns = "truck_id", "positions", "average_speed_kmh"
     rows = speeds.select(f.unix_millis("window_start").alias("at"), *columns).orderBy(
         "at", *columns
     )
-    return [Window(_moment(at), *rest) for at, *rest in rows.collect()]
+    return [TimeWindow(_moment(at), *rest) for at, *rest in rows.collect()]
 
 
 def _places(latest: DataFrame) -> list[MapPlace]:
@@ -166,5 +166,5 @@ def _places(latest: DataFrame) -> list[MapPlace]:
 
 
 def _moment(ms: int) -> datetime:
-    """Spark would give Python the time of the place where Python is."""
+    """Spark would convert it to the local time of the Python process."""
     return datetime.fromtimestamp(ms / 1000, UTC)

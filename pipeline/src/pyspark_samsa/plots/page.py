@@ -7,7 +7,7 @@ from io import StringIO
 from matplotlib.figure import Figure
 
 from .drawing import save, size_text
-from .figures import Figures, MapPlace
+from .figures import MapPlace, PipelineFigures
 
 STYLE = """
 :root { color-scheme: light; }
@@ -29,7 +29,7 @@ th:first-child, td:first-child { text-align: left; }
 HEADINGS = ("truck", "at (UTC)", "latitude", "longitude", "km/h", "heading")
 
 
-def page(topic: str, figures: Figures, drawing: Figure) -> str:
+def page(topic: str, figures: PipelineFigures, drawing: Figure) -> str:
     tiles = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
         for name, value in headlines(figures).items()
@@ -46,7 +46,7 @@ def page(topic: str, figures: Figures, drawing: Figure) -> str:
     )
 
 
-def headlines(figures: Figures) -> dict[str, str]:
+def headlines(figures: PipelineFigures) -> dict[str, str]:
     return {
         "records": f"{figures.records:,}",
         "bytes": size_text(figures.size),
@@ -67,7 +67,7 @@ def svg(drawing: Figure) -> str:
     return re.sub(r' (?:width|height)="[^"]*"', "", head) + bracket + rest
 
 
-def _span(figures: Figures) -> str:
+def _span(figures: PipelineFigures) -> str:
     if not figures.traffic:
         return "nothing has been read yet"
     first, last = figures.traffic[0].at, figures.traffic[-1].at

@@ -1,4 +1,4 @@
-"""From staged pieces to the batches that are appended, always the same ones for the same pieces.
+"""Staged pieces to the batches that are appended: always the same batches for the same pieces.
 
 Many tasks leave many small batches for a partition. They are put together, because the log
 remembers a producer's last five batches, and so takes five of them at a time.
@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from samsa.ports import Buffer, Objects
 from samsa.records import Record, build, headers, records
 
-from .staged import Piece
+from .staged import StagedPiece
 
 SMALL, TOGETHER = 64 * 1024, 256 * 1024
 
 
-async def batches(objects: Objects, pieces: Iterable[Piece]) -> AsyncIterator[bytes]:
-    """Of one partition. Raises Missing."""
+async def batches(objects: Objects, pieces: Iterable[StagedPiece]) -> AsyncIterator[bytes]:
+    """The batches of one partition. Raises Missing."""
     waiting: list[bytes] = []
     for piece in pieces:
         data = await objects.get(piece.key, piece.start, piece.length)

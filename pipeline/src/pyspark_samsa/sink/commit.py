@@ -19,9 +19,9 @@ from samsa.ports import Buffer, Missing, Partition, Topic, Unavailable
 from .options import SinkOptions
 from .plan import Producer, Producers, read_done, read_plan, write_done, write_plan
 from .publish import Publisher
-from .staged import Piece
+from .staged import StagedPiece
 from .topics import target_of, unknown
-from .turns import DATA, DONE, PLAN, Left, Turn, left_by
+from .turns import DATA, DONE, PLAN, LeftObject, Turn, left_by
 
 TOGETHER = 8
 """Partitions that are written to at the same time."""
@@ -31,7 +31,7 @@ REMEMBERED = Limits(producer_expiry_ms=YEAR_MS)
 """How long a query may pause in the middle of a turn."""
 
 
-async def commit(options: SinkOptions, turn: Turn, pieces: Sequence[Piece]) -> None:
+async def commit(options: SinkOptions, turn: Turn, pieces: Sequence[StagedPiece]) -> None:
     """Raises SamsaError: then it may be partly published, and should be committed again."""
     limits = REMEMBERED if turn.can_come_again else Limits()
     async with opened_to_write(options.ledger, options.objects, limits) as (stores, log):
@@ -43,7 +43,7 @@ async def commit(options: SinkOptions, turn: Turn, pieces: Sequence[Piece]) -> N
             await committing.delete_all()
 
 
-async def abort(options: SinkOptions, turn: Turn, pieces: Sequence[Piece]) -> None:
+async def abort(options: SinkOptions, turn: Turn, pieces: Sequence[StagedPiece]) -> None:
     """Delete what was staged, unless a plan says that it belongs to the turn."""
     async with opened_to_write(options.ledger, options.objects, Limits()) as (stores, log):
         committing = Committing(stores, log, turn)
@@ -59,7 +59,7 @@ class Committing:
         self._log = log
         self._turn = turn
 
-    async def commit_once(self, pieces: Sequence[Piece]) -> None:
+    async def commit_once(self, pieces: Sequence[StagedPiece]) -> None:
         if pieces and not await self._put(self._turn.key(PLAN), write_plan(pieces)):
             pieces = ()
         left = await self._left()
@@ -69,7 +69,7 @@ class Committing:
             await self._finish(pieces, left)
         await self.delete(one.key for one in left if _is_litter(one, self._turn))
 
-    async def _finish(self, pieces: Sequence[Piece], left: list[Left]) -> None:
+    async def _finish(self, pieces: Sequence[StagedPiece], left: list[LeftObject]) -> None:
         try:
             pieces = pieces or read_plan(await self._get(self._turn.key(PLAN)))
             producers = await self._producers(left)
@@ -84,15 +84,15 @@ class Committing:
         await self._put(self._turn.key(DONE), write_done(producers))
 
     async def delete_all(self) -> None:
-        """All objects of a turn that no other process knows, also what failed tasks have left."""
+        """Delete all objects of a turn that no other process knows, also those of failed tasks."""
         await self.delete([one.key for one in await self._left()])
 
     async def has_plan(self) -> bool:
         return _has_plan(await self._left(), self._turn)
 
-    async def publish(self, pieces: Iterable[Piece], producers: Producers) -> Producers:
+    async def publish(self, pieces: Iterable[StagedPiece], producers: Producers) -> Producers:
         """The producers as they are afterwards."""
-        shares: dict[TopicPartition, list[Piece]] = {}
+        shares: dict[TopicPartition, list[StagedPiece]] = {}
         for piece in pieces:
             shares.setdefault(piece.where, []).append(piece)
         topics = await self._topics(shares)
@@ -114,7 +114,7 @@ class Committing:
         return dict(outcome for outcome in outcomes if not isinstance(outcome, BaseException))
 
     async def _topics(self, places: Iterable[TopicPartition]) -> dict[str, Topic]:
-        """By name: one that was deleted and made again since is as good."""
+        """Topics by name: a topic that was deleted and created again is accepted."""
         every = {topic.name: topic for topic in await self._stores.ledger.topics()}
         found: dict[str, Topic] = {}
         for where in places:
@@ -125,18 +125,18 @@ class Committing:
                 raise BadRows(f"there is no {where}: its topic was made again, with fewer")
         return found
 
-    async def _producers(self, left: list[Left]) -> Producers:
-        """As the turn before left them."""
+    async def _producers(self, left: list[LeftObject]) -> Producers:
+        """The producers as the previous turn left them."""
         done = [one for one in left if one.kind == DONE]
         if not done:
             return {}
         return read_done(await self._get(done[-1].key))
 
-    async def _left(self) -> list[Left]:
-        """By all turns of this writer, in order."""
+    async def _left(self) -> list[LeftObject]:
+        """Objects of all turns of this writer, in order."""
         return await self._stores.retry(self._look)
 
-    async def _look(self) -> list[Left]:
+    async def _look(self) -> list[LeftObject]:
         found = self._stores.objects.list(self._turn.folder)
         return [left_by(self._turn, key) async for key in found]
 
@@ -147,22 +147,23 @@ class Committing:
         return await self._stores.retry(self._stores.objects.put_if_absent, key, [data])
 
     async def delete(self, keys: Iterable[str]) -> None:
-        """What cannot be deleted now is found by the next turn, or by the janitor."""
+        """Delete objects. What cannot be deleted now is left to the next turn, or to the
+        janitor."""
         every = list(dict.fromkeys(keys))
         for start in range(0, len(every), DELETED_AT_ONCE):
             with suppress(Unavailable):
                 await self._stores.objects.delete(every[start : start + DELETED_AT_ONCE])
 
 
-def _has_plan(left: list[Left], turn: Turn) -> bool:
+def _has_plan(left: list[LeftObject], turn: Turn) -> bool:
     return any(one.kind == PLAN and one.number == turn.number for one in left)
 
 
-def _is_done(left: list[Left], turn: Turn) -> bool:
+def _is_done(left: list[LeftObject], turn: Turn) -> bool:
     """Turns are committed one after the other: what came before one that is done, is done."""
     return any(one.kind == DONE and one.number >= turn.number for one in left)
 
 
-def _is_litter(one: Left, turn: Turn) -> bool:
-    """Of a turn that is done."""
+def _is_litter(one: LeftObject, turn: Turn) -> bool:
+    """Whether an object belongs to a turn that is done."""
     return one.number < turn.number or (one.number == turn.number and one.kind == DATA)

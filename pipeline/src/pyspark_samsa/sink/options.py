@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark_samsa.errors import BadOption
-from pyspark_samsa.options import ENVIRONMENT, Given
+from pyspark_samsa.options import ENVIRONMENT, UserOptions
 from samsa.records import Codec
 
 from .turns import Turn
@@ -14,7 +14,7 @@ APP, VERSION = "txnAppId", "txnVersion"
 LONGEST_APP = 80
 KNOWN = (*ENVIRONMENT, "topic", "includeTimestamp", COMPRESSION, APP, VERSION)
 NOT_OURS = ("kafka.", "checkpointlocation", "queryname", "path", "includeheaders")
-"""How options begin that are for Spark, or for a producer that is not there."""
+"""Prefixes of options that are for Spark, or for a producer, of which there is none."""
 CODECS = tuple(codec.name.lower() for codec in Codec)
 
 
@@ -28,11 +28,11 @@ class SinkOptions:
     keeps_time: bool
     """Whether records have the time of the column `timestamp`, and not that of their writing."""
     turn: Turn | None
-    """Which write of which application a job is, if it says so: it is not written twice."""
+    """The application's name for this write, if it gave one: then it is not written twice."""
 
 
 def read_sink_options(options: Mapping[str, str], streaming: bool) -> SinkOptions:
-    given = Given(options, KNOWN, NOT_OURS)
+    given = UserOptions(options, KNOWN, NOT_OURS)
     return SinkOptions(
         ledger=given.ledger,
         objects=given.objects,
@@ -43,7 +43,7 @@ def read_sink_options(options: Mapping[str, str], streaming: bool) -> SinkOption
     )
 
 
-def _write_of(given: Given, streaming: bool) -> Turn | None:
+def _write_of(given: UserOptions, streaming: bool) -> Turn | None:
     app, version = given.text(APP), given.text(VERSION)
     if app is None and version is None:
         return None

@@ -15,7 +15,8 @@ from samsa.http_api.partitioner import murmur2
 SEED, M = np.uint32(0x9747B28C), np.uint32(0x5BD1E995)
 POSITIVE = np.uint32(0x7FFFFFFF)
 LONG = 512
-"""A key of more bytes is hashed by itself: it would keep all others waiting."""
+"""Longer keys are hashed one by one: otherwise all keys of a batch would take as long as the
+longest."""
 STICK_BYTES = 16 * 1024
 """As Java's batch.size."""
 
@@ -24,7 +25,7 @@ Hashes: TypeAlias = npt.NDArray[np.uint32]
 
 
 def hashes(keys: pa.Array) -> Hashes:
-    """murmur2 of each key, of `large_binary`; anything where there is none."""
+    """murmur2 of each key (`large_binary`); not defined for rows without a key."""
     data, starts, lengths = _laid_out(keys)
     found = SEED ^ lengths.astype(np.uint32)
     words = np.where(lengths > LONG, 0, lengths // 4)
@@ -49,7 +50,7 @@ class Sticking:
         self._bytes = 0
 
     def numbers(self, sizes: Numbers) -> Numbers:
-        """To be divided by how many partitions there are."""
+        """Numbers that the caller takes modulo the number of partitions."""
         passed = self._bytes + np.cumsum(sizes)
         self._bytes = int(passed[-1]) if len(passed) else self._bytes
         numbers: Numbers = self._first + (passed - sizes) // STICK_BYTES

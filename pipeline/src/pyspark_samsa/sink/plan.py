@@ -12,7 +12,7 @@ from pyspark_samsa.errors import SamsaError
 from samsa.log.producers import SEQUENCES
 from samsa.ports import Buffer, Partition
 
-from .staged import Piece
+from .staged import StagedPiece
 from .turns import Turn
 
 FORM = 1
@@ -41,18 +41,18 @@ def new_producer(turn: Turn, partition: Partition) -> Producer:
     return Producer(OURS | int.from_bytes(digest, "big") % OURS, 0)
 
 
-def write_plan(pieces: Iterable[Piece]) -> bytes:
+def write_plan(pieces: Iterable[StagedPiece]) -> bytes:
     return json.dumps({"form": FORM, "pieces": list(pieces)}).encode()
 
 
-def read_plan(data: Buffer) -> list[Piece]:
+def read_plan(data: Buffer) -> list[StagedPiece]:
     found = json.loads(bytes(data))
     if found["form"] != FORM:
         raise SamsaError(
             f"this turn was begun by another release of Samsa (form {found['form']}, not {FORM}):"
             " finish it with that one"
         )
-    return [Piece(*piece) for piece in found["pieces"]]
+    return [StagedPiece(*piece) for piece in found["pieces"]]
 
 
 def write_done(producers: Producers) -> bytes:

@@ -22,7 +22,7 @@ from samsa.records.header import HEADER_SIZE, LOG_APPEND_TIME, read_header
 
 from .batches import batches
 from .plan import Producer, new_producer
-from .staged import Piece
+from .staged import StagedPiece
 from .turns import Turn
 
 AT_ONCE_BYTES = 8 * 1024 * 1024
@@ -37,7 +37,7 @@ class Publisher:
     """Of one partition's share of a turn."""
 
     def __init__(
-        self, stores: Stores, log: Log, turn: Turn, topic: Topic, pieces: Sequence[Piece]
+        self, stores: Stores, log: Log, turn: Turn, topic: Topic, pieces: Sequence[StagedPiece]
     ) -> None:
         self._stores = stores
         self._log = log
@@ -63,7 +63,7 @@ class Publisher:
             except UnknownPartition:
                 raise UnknownTopic(f"{self._where}: the topic was deleted meanwhile") from None
             except Misconfigured:
-                raise  # waiting does not mend it
+                raise  # waiting does not help
             except (NotNow, Unavailable) as error:
                 reason = error
                 await asyncio.sleep(min(PAUSE_S * 2**number, LONGEST_PAUSE_S))
@@ -88,7 +88,7 @@ class Publisher:
                     raise NotNow(outcome.refusal.value)
 
     async def _groups(self, producer: Producer, first: int) -> AsyncIterator[list[Batch]]:
-        """As many batches at a time as the log remembers of a producer, from a record on."""
+        """Groups of as many batches as the log remembers of a producer, from this record on."""
         group: list[Batch] = []
         size, at = 0, 0
         async for data in batches(self._stores.objects, self._pieces):

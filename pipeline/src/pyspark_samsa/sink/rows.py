@@ -18,7 +18,7 @@ ROWS, BYTES = 1_000, 8 * 1024 * 1024
 """Made to Python objects at a time, about."""
 
 
-class Row(NamedTuple):
+class SinkRow(NamedTuple):
     target: Target
     number: int
     timestamp: int
@@ -27,7 +27,7 @@ class Row(NamedTuple):
     headers: Headers
 
 
-class Rows:
+class SinkRows:
     def __init__(
         self, columns: Sequence[str], options: SinkOptions, targets: Targets, sticking: Sticking
     ) -> None:
@@ -36,13 +36,13 @@ class Rows:
         self._targets = targets
         self._sticking = sticking
 
-    def of(self, batch: pa.RecordBatch, now_ms: int) -> Iterator[Row]:
+    def of(self, batch: pa.RecordBatch, now_ms: int) -> Iterator[SinkRow]:
         """Raises BadRows, UnknownTopic."""
         step = max(1, min(ROWS, batch.num_rows * BYTES // (batch.nbytes + 1)))
         for start in range(0, batch.num_rows, step):
             yield from self._some(batch.slice(start, step), now_ms)
 
-    def _some(self, batch: pa.RecordBatch, now_ms: int) -> Iterator[Row]:
+    def _some(self, batch: pa.RecordBatch, now_ms: int) -> Iterator[SinkRow]:
         size = batch.num_rows
         columns = {name: batch.column(batch.schema.get_field_index(name)) for name in self._columns}
         keys, values = _bytes(columns.get(KEY), size), _bytes(columns[VALUE], size)
@@ -55,7 +55,7 @@ class Rows:
         )
         for target, number, time, key, value, several in rows:
             _check(target, number, key)
-            yield Row(target, number, time, key, value, _headers(several))
+            yield SinkRow(target, number, time, key, value, _headers(several))
 
     def _targets_of(self, column: pa.Array | None, size: int) -> list[Target]:
         if self._options.topic is not None:

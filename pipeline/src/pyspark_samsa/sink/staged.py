@@ -1,4 +1,4 @@
-"""What an executor tells the driver: where the batches are that it made."""
+"""The commit message of an executor: where its batches are."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from pyspark_samsa.positions import TopicPartition
 from .turns import Turn
 
 
-class Piece(NamedTuple):
+class StagedPiece(NamedTuple):
     """Batches of one partition that lie behind one another in a staged object."""
 
     topic: str
@@ -30,4 +30,4 @@ class Piece(NamedTuple):
 @dataclass(frozen=True)
 class Staged(WriterCommitMessage):
     turn: Turn
-    pieces: tuple[Piece, ...]
+    pieces: tuple[StagedPiece, ...]

@@ -13,8 +13,8 @@ from samsa.records.compression import Codec
 from samsa.records.header import HEADER_SIZE
 
 from .encode import Growing, at_most
-from .rows import Row
-from .staged import Piece
+from .rows import SinkRow
+from .staged import StagedPiece
 
 OBJECT_BYTES = 8 * 1024 * 1024
 """What is staged at a time: as much as the log takes in one commit."""
@@ -25,13 +25,13 @@ Put = Callable[[int, list[Buffer]], Awaitable[str]]
 
 
 class Whole(NamedTuple):
-    """A batch that is ready."""
+    """A batch that is complete."""
 
     data: bytes
     records: int
 
 
-class Share:
+class PartitionShare:
     """The batches of one partition, the last of which still grows."""
 
     def __init__(self, where: TopicPartition, most: int, codec: Codec) -> None:
@@ -42,8 +42,8 @@ class Share:
         self._whole: list[Whole] = []
         self._growing = Growing()
 
-    def add(self, row: Row) -> int:
-        """How many bytes it took."""
+    def add(self, row: SinkRow) -> int:
+        """Returns how many bytes it took."""
         _, _, time, key, value, headers = row
         before = len(self._growing.data)
         if before and before + at_most(key, value, headers) > self._full:
@@ -63,7 +63,7 @@ class Share:
         self._growing = Growing()
 
     def take(self) -> list[Whole]:
-        """All of them; nothing is left."""
+        """Return all of them; the share is empty afterwards."""
         if self._growing.count:
             self._end_batch()
         whole, self._whole = self._whole, []
@@ -74,28 +74,28 @@ class Stager:
     def __init__(self, put: Put, codec: Codec) -> None:
         self._put = put
         self._codec = codec
-        self._shares: dict[tuple[str, int], Share] = {}
+        self._shares: dict[tuple[str, int], PartitionShare] = {}
         self._held = 0
         self._objects = 0
-        self.pieces: list[Piece] = []
+        self.pieces: list[StagedPiece] = []
 
     @property
     def is_full(self) -> bool:
         return self._held >= OBJECT_BYTES
 
-    def add(self, row: Row) -> None:
+    def add(self, row: SinkRow) -> None:
         """Raises BadRows."""
         where = row.target.name, row.number
         share = self._shares.get(where)
         if share is None:
-            share = Share(TopicPartition(*where), row.target.most, self._codec)
+            share = PartitionShare(TopicPartition(*where), row.target.most, self._codec)
             self._shares[where] = share
         self._held += share.add(row)
 
     async def flush(self) -> None:
         """Put what is held into an object of its own."""
         parts: list[Buffer] = []
-        ranges: list[tuple[Share, int, int, int]] = []
+        ranges: list[tuple[PartitionShare, int, int, int]] = []
         position = 0
         for share in self._shares.values():
             whole = share.take()
@@ -109,6 +109,6 @@ class Stager:
         key = await self._put(self._objects, parts)
         self._objects += 1
         self.pieces += [
-            Piece(*share.where, key, start, size, records, share.most)
+            StagedPiece(*share.where, key, start, size, records, share.most)
             for share, start, size, records in ranges
         ]

@@ -35,7 +35,7 @@ class Turn(NamedTuple):
         return self.key(f"{DATA}/{attempt}-{number:06d}")
 
 
-class Left(NamedTuple):
+class LeftObject(NamedTuple):
     """An object of some turn of the same writer."""
 
     key: str
@@ -43,6 +43,6 @@ class Left(NamedTuple):
     kind: str
 
 
-def left_by(turn: Turn, key: str) -> Left:
+def left_by(turn: Turn, key: str) -> LeftObject:
     number, kind = key[len(turn.folder) :].split("/")[:2]
-    return Left(key, int(number), kind)
+    return LeftObject(key, int(number), kind)

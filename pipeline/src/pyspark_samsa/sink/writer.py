@@ -20,8 +20,8 @@ from samsa.runtime.system import SystemClock, fresh_words
 from .commit import abort, commit
 from .options import SinkOptions
 from .partitioner import Sticking
-from .rows import Rows
-from .staged import Piece, Staged
+from .rows import SinkRows
+from .staged import Staged, StagedPiece
 from .staging import Stager
 from .topics import Targets
 from .turns import Turn
@@ -93,7 +93,7 @@ def stage(
 ) -> Staged:
     check_objects(options.objects)
     attempt, clock = fresh_words()(), SystemClock()
-    rows = Rows(columns, options, Targets(options), Sticking(int(attempt, 16)))
+    rows = SinkRows(columns, options, Targets(options), Sticking(int(attempt, 16)))
     objects = open_objects(options.objects, fsync=False, cache_bytes=0)
 
     async def put(number: int, parts: list[Buffer]) -> str:
@@ -115,7 +115,7 @@ def stage(
     return Staged(turn, tuple(stager.pieces))
 
 
-def _pieces(messages: Messages) -> list[Piece]:
+def _pieces(messages: Messages) -> list[StagedPiece]:
     return [piece for each in messages if isinstance(each, Staged) for piece in each.pieces]
 
 

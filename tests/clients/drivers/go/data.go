@@ -44,7 +44,11 @@ func (d driver) produce(ctx context.Context, asked request) ([]int64, error) {
 }
 
 func (d driver) consume(ctx context.Context, asked request) ([]record, error) {
-	client, err := d.client(from(asked)...)
+	options := from(asked)
+	if asked.Isolation == "read_committed" {
+		options = append(options, kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+	}
+	client, err := d.client(options...)
 	if err != nil {
 		return nil, err
 	}

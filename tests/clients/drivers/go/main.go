@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"time"
 
@@ -26,6 +25,12 @@ type request struct {
 	Start      any               `json:"start"`
 	Count      int               `json:"count"`
 	Offset     int64             `json:"offset"`
+	Isolation  string            `json:"isolation"`
+	Producer   string            `json:"producer"`
+	ID         string            `json:"id"`
+	TimeoutMs  int               `json:"timeoutMs"`
+	Places     []place           `json:"places"`
+	Values     []string          `json:"values"`
 }
 
 type answer struct {
@@ -33,17 +38,21 @@ type answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-type driver struct{ bootstrap string }
+type driver struct {
+	bootstrap string
+	producers map[string]*kgo.Client
+}
 
 func main() {
 	asked := json.NewDecoder(bufio.NewReader(os.Stdin))
 	answers := json.NewEncoder(os.Stdout)
+	d := driver{os.Args[1], make(map[string]*kgo.Client)}
 	for asked.More() {
 		var one request
 		if err := asked.Decode(&one); err != nil {
 			panic(err)
 		}
-		if err := answers.Encode(answerTo(driver{os.Args[1]}, one)); err != nil {
+		if err := answers.Encode(answerTo(d, one)); err != nil {
 			panic(err)
 		}
 	}
@@ -80,7 +89,7 @@ func (d driver) perform(ctx context.Context, asked request) (any, error) {
 	case "describe":
 		return d.describe(ctx)
 	}
-	return nil, fmt.Errorf("no operation %q", asked.Op)
+	return nil, d.transact(ctx, asked)
 }
 
 func (d driver) client(options ...kgo.Opt) (*kgo.Client, error) {

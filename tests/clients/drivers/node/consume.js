@@ -5,6 +5,7 @@ const { pack, packHeaders } = require('./records')
 
 const BYTES_PER_PARTITION = 1048576 // the default of KafkaJS's consumer
 const CREATE_CLUSTER = 'private:Kafka:createCluster'
+const levels = { read_uncommitted: 0, read_committed: 1 }
 
 const packed = partition => message => ({
   key: pack(message.key),
@@ -17,13 +18,13 @@ const packed = partition => message => ({
 
 // The consumer of KafkaJS cannot be without a group. The layer under it can: this is the loop of
 // its consumer over its own connections, requests and decoders, with the partitions given.
-async function consume(kafka, { topic, partition, start, count }) {
+async function consume(kafka, { topic, partition, start, count, isolation }) {
   const offsets = await startOffsets(kafka, topic, partition, start)
   const cluster = createCluster(kafka)
   await cluster.connect()
   try {
     await cluster.addTargetTopic(topic)
-    return await read(cluster, topic, offsets, count)
+    return await read(cluster, topic, offsets, count, levels[isolation])
   } finally {
     await cluster.disconnect()
   }
@@ -45,10 +46,10 @@ async function startOffsets(kafka, topic, partition, start) {
   return new Map(wanted.map(one => [one.partition, one[edge]]))
 }
 
-async function read(cluster, topic, offsets, count) {
+async function read(cluster, topic, offsets, count, isolationLevel) {
   const found = []
   while (found.length < count) {
-    for (const batch of await fetchOnce(cluster, topic, offsets)) {
+    for (const batch of await fetchOnce(cluster, topic, offsets, isolationLevel)) {
       found.push(...batch.messages.map(packed(batch.partition)))
       if (!batch.isEmptyIncludingFiltered()) {
         offsets.set(batch.partition, (BigInt(batch.lastOffset()) + 1n).toString())
@@ -58,7 +59,7 @@ async function read(cluster, topic, offsets, count) {
   return found.slice(0, count)
 }
 
-async function fetchOnce(cluster, topic, offsets) {
+async function fetchOnce(cluster, topic, offsets, isolationLevel) {
   const leaders = cluster.findLeaderForPartitions(topic, [...offsets.keys()])
   const fetched = Object.entries(leaders).map(async ([nodeId, partitions]) => {
     const broker = await cluster.findBroker({ nodeId })
@@ -67,7 +68,8 @@ async function fetchOnce(cluster, topic, offsets) {
       fetchOffset: offsets.get(partition),
       maxBytes: BYTES_PER_PARTITION,
     }))
-    const { responses } = await broker.fetch({ topics: [{ topic, partitions: wanted }] })
+    const topics = [{ topic, partitions: wanted }]
+    const { responses } = await broker.fetch({ isolationLevel, topics })
     return responses.flatMap(one =>
       one.partitions.map(data => new Batch(topic, offsets.get(data.partition), data))
     )

@@ -4,6 +4,7 @@ const { Kafka, logLevel } = require('kafkajs')
 const { produce } = require('./produce')
 const { consume, consumeInGroup } = require('./consume')
 const admin = require('./admin')
+const transactions = require('./transactions')
 
 const PATIENCE_MS = 30000
 const operations = {
@@ -17,6 +18,7 @@ const operations = {
   alter_configs: admin.alterConfigs,
   delete_records: admin.deleteRecords,
   describe: admin.describe,
+  ...transactions,
 }
 // Logs go to stderr: stdout belongs to the answers.
 const logCreator = () => entry => console.error(JSON.stringify(entry))

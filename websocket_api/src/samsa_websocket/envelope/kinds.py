@@ -15,7 +15,7 @@ from samsa_websocket.envelope.fields import (
 from samsa_websocket.envelope.messages import (
     EnvelopeError,
     Error,
-    ErrorCode,
+    ErrorAction,
     Failure,
     Frame,
     Gather,
@@ -23,12 +23,12 @@ from samsa_websocket.envelope.messages import (
     News,
     Parked,
     Ping,
-    Range,
     Reference,
     Reply,
     Request,
     Ticket,
     Upload,
+    UrlRange,
     Wake,
 )
 
@@ -107,7 +107,7 @@ def _write_gather(message: Gather) -> Parts:
     urls: dict[str, int] = {}
     pieces: list[Any] = []
     for piece in message.pieces:
-        if isinstance(piece, Range):
+        if isinstance(piece, UrlRange):
             shift = [piece.shift] if piece.shift else []
             url = urls.setdefault(piece.url, len(urls))
             pieces.append([url, piece.start, piece.length, *shift])
@@ -123,7 +123,7 @@ def _gather(found: Parts) -> Gather:
     return Gather(found.seq, pieces, _several(found.more))
 
 
-def _piece(value: Any, urls: tuple[str, ...]) -> bytes | Range:
+def _piece(value: Any, urls: tuple[str, ...]) -> bytes | UrlRange:
     if isinstance(value, str):
         return from_base64(value)
     row = list_of(value)
@@ -132,12 +132,12 @@ def _piece(value: Any, urls: tuple[str, ...]) -> bytes | Range:
     url, start, length = map(natural, row[:3])
     if url >= len(urls):
         raise EnvelopeError(f"there is no URL {url}")
-    return Range(urls[url], start, length, *map(integer, row[3:]))
+    return UrlRange(urls[url], start, length, *map(integer, row[3:]))
 
 
 def _error(found: Parts) -> Error:
     try:
-        code = ErrorCode(text(found.more.get("code")))
+        code = ErrorAction(text(found.more.get("code")))
     except ValueError:
         raise EnvelopeError("an unknown error code") from None
     return Error(found.seq, code, text(found.more.get("text", "")))

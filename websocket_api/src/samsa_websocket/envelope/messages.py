@@ -17,7 +17,7 @@ class EnvelopeError(Exception):
     """A text that is no message."""
 
 
-class ErrorCode(StrEnum):
+class ErrorAction(StrEnum):
     RETRY = "retry"
     """Nothing was done: the same request may be sent again, later."""
     CLOSE = "close"
@@ -105,7 +105,7 @@ class Reference(NamedTuple):
     several: bool = False
 
 
-class Range(NamedTuple):
+class UrlRange(NamedTuple):
     url: str
     start: int
     length: int
@@ -117,7 +117,7 @@ class Gather(NamedTuple):
     """A reply in pieces: the frame is their bytes, one after the other."""
 
     seq: int
-    pieces: tuple[bytes | Range, ...]
+    pieces: tuple[bytes | UrlRange, ...]
     several: bool = False
 
 
@@ -127,7 +127,7 @@ class Ping(NamedTuple):
 
 class Error(NamedTuple):
     seq: int
-    code: ErrorCode
+    code: ErrorAction
     text: str
 
 

@@ -12,13 +12,17 @@ from samsa.aws.tidying import Settling
 from samsa.broker.broker import Broker, Rules
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Clock
+from samsa.runtime.store_address import StoreUrl
 from samsa_websocket.pushes.open_connections import OpenConnections
 
 from .object_ranges import RangedObjects
 from .request_scope import CurrentRequest, Nonces, RequestClock, RequestScope
-from .settings import GatewaySettings, StorePlace
+from .settings import GatewaySettings
 from .wakeups import ConnectionWatches, PushedWakeups
 
+LOOK_AT_TRANSACTIONS_MS = 10_000
+"""Longer than in a process: each look of a waiting reader is an invocation. It looks earlier if a
+transaction times out."""
 WATCH_MARGIN_MS = 60_000
 """How much longer a watch lasts than the kept answer that depends on it."""
 OBJECTS_PER_READ = 128
@@ -51,6 +55,7 @@ class Assembly:
             settings.auto_create_topics,
             settings.log_retention_hours,
             groups=_groups(settings.initial_rebalance_delay_ms),
+            look_at_transactions_ms=LOOK_AT_TRANSACTIONS_MS,
         )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
         self.wakeups.pushes.topic_of = self.broker.catalog.last_seen
@@ -74,13 +79,13 @@ def _groups(initial_rebalance_delay_ms: int | None) -> Any:
     return GroupSettings(initial_rebalance_delay_ms=initial_rebalance_delay_ms)
 
 
-def _ledger(place: StorePlace) -> DynamoLedger:
-    return DynamoLedger(place.name, place.endpoint, place.region)
+def _ledger(store: StoreUrl) -> DynamoLedger:
+    return DynamoLedger(store.name, store.endpoint, store.region)
 
 
-def _objects(place: StorePlace) -> S3Objects:
-    return S3Objects(place.name, place.prefix, place.endpoint, place.region)
+def _objects(store: StoreUrl) -> S3Objects:
+    return S3Objects(store.name, store.prefix, store.endpoint, store.region)
 
 
-def _presigner(place: StorePlace) -> Presigner:
-    return Presigner(place.name, place.prefix, place.endpoint, place.region)
+def _presigner(store: StoreUrl) -> Presigner:
+    return Presigner(store.name, store.prefix, store.endpoint, store.region)

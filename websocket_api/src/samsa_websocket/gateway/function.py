@@ -21,7 +21,7 @@ from samsa.wire.errors import DecodeError
 from samsa_websocket.envelope import (
     EnvelopeError,
     Error,
-    ErrorCode,
+    ErrorAction,
     Frame,
     Message,
     Ping,
@@ -37,7 +37,7 @@ from samsa_websocket.pushes.open_connections import OpenConnection
 from samsa_websocket.pushes.pushing import WAKING_S
 
 from .assembly import Assembly
-from .kafka import Kafka
+from .kafka import RequestServer
 from .replies import Unread
 from .request_scope import RequestScope
 from .settings import GatewaySettings
@@ -67,7 +67,7 @@ class Gateway:
         self._settings = settings
         self._loop = asyncio.new_event_loop()
         self._parts = Assembly(settings, clock, fresh)
-        self._kafka = Kafka(self._parts, settings.good_ms)
+        self._kafka = RequestServer(self._parts, settings.good_ms)
         self._connections: dict[str, ConnectionsApi] = {}
         self._has_table = settings.ledger.endpoint is None
         if settings.ledger.endpoint is None:
@@ -143,7 +143,7 @@ class Gateway:
                 await self._have_table()
                 return await self._answer(message, connection_id)
         except Unread as error:
-            return _refused(connection_id, seq, error, ErrorCode.RETRY)
+            return _refused(connection_id, seq, error, ErrorAction.RETRY)
         except Exception as error:
             # A response may have no field for an error; a client asks again on a new connection.
             return _refused(connection_id, seq, error)
@@ -214,7 +214,7 @@ def _principal(told: dict[str, Any]) -> str:
 
 
 def _refused(
-    connection_id: str, seq: int, error: Exception, code: ErrorCode = ErrorCode.CLOSE
+    connection_id: str, seq: int, error: Exception, code: ErrorAction = ErrorAction.CLOSE
 ) -> str:
     _log_failure(f"refused seq={seq}", connection_id, error)
     return encode(Error(seq, code, _words(error)))

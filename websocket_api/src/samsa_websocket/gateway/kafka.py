@@ -8,7 +8,7 @@ import asyncio
 from typing import Any
 
 from samsa import dispatch
-from samsa.broker.broker import Held, Later
+from samsa.broker.answer_rows import row_of
 from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS
 from samsa.ports import CannotWait, Unavailable
 from samsa.wire.apis import ApiKey
@@ -18,18 +18,18 @@ from samsa_websocket.pushes.pushing import watch_name
 
 from .assembly import Assembly
 from .connection_cache import ConnectionCache
-from .replies import Replies, frame_of
+from .replies import ReplyTexts, frame_of
 from .request_scope import Parking, RequestScope
 from .uploads import response_key
 
 NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
 
 
-class Kafka:
+class RequestServer:
     def __init__(self, parts: Assembly, good_ms: int) -> None:
         self._parts = parts
         self._good_ms = good_ms
-        self._replies = Replies(parts.objects, parts.presigner)
+        self._replies = ReplyTexts(parts.objects, parts.presigner)
         self.connections = ConnectionCache(parts.connections)
 
     async def serve(self, scope: RequestScope, frame: Frame) -> str:
@@ -96,7 +96,10 @@ class Kafka:
             return self._parked(scope, parking)  # less than min_bytes: the shim asks again
         frame = b"".join(frame_of(request, row))
         all_watched = watched and scope.watched >= set(parking.awaited)
-        text = self._parked(scope, parking, frame, self._good_ms if all_watched else 0)
+        good_ms = self._good_ms if all_watched else 0
+        if parking.look_again_ms is not None:
+            good_ms = min(good_ms, parking.look_again_ms)
+        text = self._parked(scope, parking, frame, good_ms)
         return text if fits(text) else self._parked(scope, parking)
 
     async def _have_remembered(self, scope: RequestScope) -> bool:
@@ -107,11 +110,7 @@ class Kafka:
         return True
 
 
-async def _ended(given: Any) -> Any:
-    """The row of an answer, once it is ready or its time is up."""
-    if isinstance(given, Later):
-        given = await given.ended()
-    if isinstance(given, Held):
-        given.release()
-        given = given.row
-    return given
+async def _ended(answer: Any) -> Any:
+    """The row. Its memory is not waited for: a function serves one request at a time."""
+    async with row_of(answer) as row:
+        return row

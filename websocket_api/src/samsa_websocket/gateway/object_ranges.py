@@ -8,7 +8,7 @@ from samsa.ports import Buffer, Objects
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class ObjectRange:
     """A range of an object, in the place of its bytes; `len` is the number of these bytes."""
 
     key: str
@@ -17,7 +17,7 @@ class Promise:
     shift: int = 0
     """What the shim or `Replies` adds to the offsets of the batches in it after the GET."""
 
-    def shifted(self, shift: int) -> "Promise":
+    def shifted(self, shift: int) -> "ObjectRange":
         return replace(self, shift=shift)
 
     def __len__(self) -> int:
@@ -36,7 +36,7 @@ class RangedObjects:
 
     async def piece(self, key: str, start: int, length: int) -> Any:
         if self.promising:
-            return Promise(key, start, length)
+            return ObjectRange(key, start, length)
         return await self._objects.piece(key, start, length)
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:

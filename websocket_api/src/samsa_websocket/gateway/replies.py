@@ -18,9 +18,9 @@ from samsa.records.batch import shift_offsets
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request
 from samsa.wire.schema import Segment
-from samsa_websocket.envelope import LARGEST_INLINE, Gather, Range, Reply, encode, fits
+from samsa_websocket.envelope import LARGEST_INLINE, Gather, Reply, UrlRange, encode, fits
 
-from .object_ranges import Promise
+from .object_ranges import ObjectRange
 
 SIZE = 4
 """Bytes of a response's own length, which the envelope leaves out."""
@@ -35,7 +35,7 @@ class Unread(Exception):
     planned again."""
 
 
-class Replies:
+class ReplyTexts:
     def __init__(self, objects: Objects, presigner: Presigner) -> None:
         self._objects = objects
         self._presigner = presigner
@@ -69,7 +69,7 @@ class Replies:
             if size <= LARGEST_INLINE:
                 return encode(Reply(seq, await self._load(segments)))
             pieces = pieces_of(row)
-            promised = [piece for piece in pieces if isinstance(piece, Promise)]
+            promised = [piece for piece in pieces if isinstance(piece, ObjectRange)]
             if not promised:
                 break
             if len(pieces) > 1 and size_of(promised) < len(promised) * WORTH_A_URL:
@@ -84,11 +84,11 @@ class Replies:
         return await self._spilled(seq, spill_key, segments)
 
     async def _gathered(self, seq: int, segments: Sequence[Segment]) -> str:
-        pieces: list[bytes | Range] = []
+        pieces: list[bytes | UrlRange] = []
         for segment in segments:
-            if isinstance(segment, Promise):
+            if isinstance(segment, ObjectRange):
                 url = await self._presigner.get(segment.key)
-                pieces.append(Range(url, segment.start, segment.length, segment.shift))
+                pieces.append(UrlRange(url, segment.start, segment.length, segment.shift))
             else:
                 pieces.append(segment)
         return encode(Gather(seq, tuple(pieces)))
@@ -99,14 +99,14 @@ class Replies:
         frame = await self._load(segments)
         await self._objects.put_if_absent(spill_key, [frame])
         url = await self._presigner.get(spill_key)
-        return encode(Gather(seq, (Range(url, 0, len(frame)),), several))
+        return encode(Gather(seq, (UrlRange(url, 0, len(frame)),), several))
 
     async def _load(self, segments: Sequence[Segment]) -> bytes:
         loaded = await asyncio.gather(*(self._bytes(segment) for segment in segments))
         return b"".join(loaded)
 
     async def _bytes(self, segment: Segment) -> Any:
-        if not isinstance(segment, Promise):
+        if not isinstance(segment, ObjectRange):
             return segment
         try:
             data = await self._objects.get(segment.key, segment.start, segment.length)

@@ -16,6 +16,8 @@ class Parking:
 
     awaited: tuple[Awaited, ...]
     wait_ms: int
+    look_again_ms: int | None = None
+    """After this time its answer may be another one although nothing has changed."""
 
 
 @dataclass(slots=True)

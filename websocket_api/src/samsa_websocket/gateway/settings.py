@@ -2,33 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
 
 from samsa.ports import Misconfigured
+from samsa.runtime.store_address import BadUrl, StoreUrl, read_remote_url
 from samsa.topics.configs import retention_hours
 
 LONGEST_GOOD_MS = 200_000
 """The ledger removes watchers that are much older."""
 
 
-class StorePlace:
-    """`dynamodb://table?region=…&endpoint=…`, `s3://bucket/prefix?region=…&endpoint=…`."""
-
-    def __init__(self, url: str, scheme: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme != scheme or not parts.netloc:
-            raise Misconfigured(f"{url!r} is not {scheme}://NAME")
-        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        self.name = parts.netloc
-        self.prefix = parts.path.strip("/")
-        self.region = query.get("region")
-        self.endpoint = query.get("endpoint")
-
-
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    ledger: StorePlace
-    objects: StorePlace
+    ledger: StoreUrl
+    objects: StoreUrl
     connections: str | None = None
     """The URL of @connections, if it is not the API that the event came from."""
     default_partitions: int = 1
@@ -49,8 +35,8 @@ class GatewaySettings:
                 raise Misconfigured(f"{name} is not set")
         delay = environment.get("SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS")
         return cls(
-            StorePlace(environment["SAMSA_LEDGER"], "dynamodb"),
-            StorePlace(environment["SAMSA_OBJECTS"], "s3"),
+            _remote(environment["SAMSA_LEDGER"], "dynamodb"),
+            _remote(environment["SAMSA_OBJECTS"], "s3"),
             environment.get("SAMSA_CONNECTIONS") or None,
             int(environment.get("SAMSA_DEFAULT_PARTITIONS") or 1),
             environment.get("SAMSA_AUTO_CREATE_TOPICS", "true").lower() != "false",
@@ -58,3 +44,10 @@ class GatewaySettings:
             int(delay) if delay else None,
             retention_hours(environment),
         )
+
+
+def _remote(url: str, scheme: str) -> StoreUrl:
+    try:
+        return read_remote_url(url, scheme)
+    except BadUrl as error:
+        raise Misconfigured(str(error)) from error

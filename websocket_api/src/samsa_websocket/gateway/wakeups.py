@@ -25,12 +25,12 @@ class NoWait:
         self._current = current
         self._awaited = tuple(awaited)
 
-    async def wait(self, timeout_ms: int) -> bool:
+    async def wait(self, timeout_ms: int, look_again_ms: int | None = None) -> bool:
         scope = self._current.scope
         of_a_group = any(isinstance(each, GroupKey) for each in self._awaited)
         left = timeout_ms if of_a_group else timeout_ms - scope.waited_ms
         if left > 0:
-            scope.parking = Parking(self._awaited, left)
+            scope.parking = Parking(self._awaited, left, look_again_ms)
         raise CannotWait
 
 

@@ -25,15 +25,15 @@ from samsa.http_api.origins import OwnSiteOnly, is_loopback
 from .authoriser import Authoriser
 from .chaos import Chaos
 from .control import Control
-from .environments import Function, Pool
-from .events import Api
-from .gateway import Gateway
+from .environments import EnvironmentPool, Function
+from .events import ApiAddress
+from .gateway import LocalGateway
 from .http_api import HttpApi
 from .integration import Integration
-from .limits import Limits
+from .limits import ApiGatewayLimits
 from .management import Management
 from .sockets import protocol
-from .stats import Stats
+from .stats import GatewayStats
 
 FUNCTIONS = ("gateway", "http")
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -50,7 +50,7 @@ class LocalGatewaySettings:
     """Environment variables of the functions, beside Lambda's own and SAMSA_CONNECTIONS."""
     keys: Mapping[str, str] | None = None
     """Secrets by access key; None requires no signature."""
-    limits: Limits = field(default_factory=Limits)
+    limits: ApiGatewayLimits = field(default_factory=ApiGatewayLimits)
     chaos: Chaos = field(default_factory=Chaos)
 
 
@@ -60,17 +60,17 @@ class LocalApi:
     def __init__(self, settings: LocalGatewaySettings, host: str, port: int) -> None:
         self.url = f"ws://{host}:{port}/{settings.stage}"
         self.endpoint = f"http://{host}:{port}/{settings.stage}"
-        self.stats = Stats()
+        self.stats = GatewayStats()
         self._host = host
         self._settings = settings
-        self._api = Api(f"{host}:{port}", settings.stage)
+        self._api = ApiAddress(f"{host}:{port}", settings.stage)
         self._authoriser = Authoriser(settings.keys, self._api.account)
         self.pools = {
-            name: Pool(self._function(name), settings.limits)
+            name: EnvironmentPool(self._function(name), settings.limits)
             for name in FUNCTIONS
             if (settings.functions / name / "app.py").exists()
         }
-        self.gateway = Gateway(
+        self.gateway = LocalGateway(
             self._api,
             self._integration("gateway"),
             self._authoriser,
@@ -134,7 +134,7 @@ async def serving(settings: LocalGatewaySettings) -> AsyncIterator[LocalApi]:
         await api.close()
 
 
-def _config(application: ASGIApp, limits: Limits) -> uvicorn.Config:
+def _config(application: ASGIApp, limits: ApiGatewayLimits) -> uvicorn.Config:
     return uvicorn.Config(
         application,
         ws=protocol(limits),

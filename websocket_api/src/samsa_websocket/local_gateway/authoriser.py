@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from .signature import Request, SignatureRefused, verify
+from .signature import SignatureRefused, SignedRequest, verify
 
 __all__ = ["Authoriser", "SignatureRefused"]
 
@@ -25,7 +25,7 @@ class Authoriser:
         """What events say of the caller. Raises SignatureRefused."""
         if self._keys is None:
             return {}
-        key = verify(Request(method, path, query, headers, body), self._keys, now)
+        key = verify(SignedRequest(method, path, query, headers, body), self._keys, now)
         return {
             "accessKey": key,
             "accountId": self._account,

@@ -3,12 +3,12 @@
 from starlette.websockets import WebSocket, WebSocketState
 
 from .events import Party
-from .limits import Limits
+from .limits import ApiGatewayLimits
 from .sockets import ABORT
-from .stats import Stats
+from .stats import GatewayStats
 
 
-class Gone(Exception):
+class ClientGone(Exception):
     """The client is not there any more."""
 
 
@@ -16,9 +16,14 @@ class TooMuch(Exception):
     """The client does not read what it is sent."""
 
 
-class Connection:
+class ClientSocket:
     def __init__(
-        self, socket: WebSocket, party: Party, limits: Limits, stats: Stats, now: float
+        self,
+        socket: WebSocket,
+        party: Party,
+        limits: ApiGatewayLimits,
+        stats: GatewayStats,
+        now: float,
     ) -> None:
         self.party = party
         self.born = now
@@ -46,7 +51,7 @@ class Connection:
         """Raises Gone or TooMuch."""
         size = len(text)
         if not self.open:
-            raise Gone
+            raise ClientGone
         if self.unsent + size > self._limits.unsent_bytes:
             raise TooMuch
         self.unsent += size
@@ -54,7 +59,7 @@ class Connection:
             await self._socket.send_text(text)
         except Exception as error:
             # Starlette, uvicorn and websockets each raise another type for it.
-            raise Gone from error
+            raise ClientGone from error
         finally:
             self.unsent -= size
         self.last_active = now

@@ -7,14 +7,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from .chaos import Chaos
-from .environments import Pool
-from .gateway import Gateway
+from .environments import EnvironmentPool
+from .gateway import LocalGateway
 
 CHANCES = ("drop", "kill", "delay_s", "kill_within_s")
 
 
 class Control:
-    def __init__(self, gateway: Gateway, pools: dict[str, Pool], chaos: Chaos) -> None:
+    def __init__(
+        self, gateway: LocalGateway, pools: dict[str, EnvironmentPool], chaos: Chaos
+    ) -> None:
         self._gateway = gateway
         self._pools = pools
         self._chaos = chaos

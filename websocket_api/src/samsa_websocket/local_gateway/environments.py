@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .limits import Limits
+from .limits import ApiGatewayLimits
 
 CHANNEL_BYTES = 1024 * 1024
 
@@ -51,7 +51,7 @@ class Environment:
         self._killed = False
 
     @classmethod
-    async def start(cls, function: Function, limits: Limits) -> "Environment":
+    async def start(cls, function: Function, limits: ApiGatewayLimits) -> "Environment":
         ours, theirs = socket.socketpair()
         with theirs:
             process = await asyncio.create_subprocess_exec(
@@ -117,7 +117,7 @@ class FunctionRaised(FunctionFailed):
     """The handler raised; its environment can be used again."""
 
 
-class Pool:
+class EnvironmentPool:
     """The environments of one function.
 
     An event that finds none idle has one started, and takes the first that is free: the new one, or
@@ -125,7 +125,7 @@ class Pool:
     many clients would wait for all of them to start.
     """
 
-    def __init__(self, function: Function, limits: Limits) -> None:
+    def __init__(self, function: Function, limits: ApiGatewayLimits) -> None:
         self.function = function
         self.limits = limits
         self.busy: set[Environment] = set()

@@ -22,7 +22,7 @@ CLOSE_REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Api:
+class ApiAddress:
     """The API's address; a real one has a domain of its own."""
 
     domain: str
@@ -44,7 +44,7 @@ class Party:
 
 
 def connect(
-    api: Api, party: Party, request_id: str, now_ms: int, headers: Pairs, query: str
+    api: ApiAddress, party: Party, request_id: str, now_ms: int, headers: Pairs, query: str
 ) -> Event:
     event: Event = {
         "headers": dict(_titled(headers)),
@@ -58,14 +58,14 @@ def connect(
     return {**event, "requestContext": context, "isBase64Encoded": False}
 
 
-def message(api: Api, party: Party, request_id: str, now_ms: int, text: str) -> Event:
+def message(api: ApiAddress, party: Party, request_id: str, now_ms: int, text: str) -> Event:
     context = _context(api, party, "$default", "MESSAGE", request_id, now_ms)
     context["messageId"] = request_id[:-2] + "M="
     return {"requestContext": context, "body": text, "isBase64Encoded": False}
 
 
 def disconnect(
-    api: Api, party: Party, request_id: str, now_ms: int, code: int, reason: str
+    api: ApiAddress, party: Party, request_id: str, now_ms: int, code: int, reason: str
 ) -> Event:
     headers = [("Host", api.domain), ("x-api-key", ""), ("X-Forwarded-For", ""), ("x-restapi", "")]
     context = _context(api, party, "$disconnect", "DISCONNECT", request_id, now_ms)
@@ -80,7 +80,7 @@ def disconnect(
 
 
 def _context(
-    api: Api, party: Party, route: str, kind: str, request_id: str, now_ms: int
+    api: ApiAddress, party: Party, route: str, kind: str, request_id: str, now_ms: int
 ) -> dict[str, Any]:
     return {
         "routeKey": route,

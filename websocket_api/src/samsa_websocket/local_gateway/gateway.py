@@ -21,13 +21,13 @@ from samsa.runtime.logs import event as log_event
 from . import events
 from .authoriser import Authoriser, SignatureRefused
 from .chaos import Chaos
-from .connection import Connection, Gone, TooMuch
-from .events import Api, Party
+from .connection import ClientGone, ClientSocket, TooMuch
+from .events import ApiAddress, Party
 from .identifiers import identifier
-from .integration import Failed, Integration
-from .limits import Limits
-from .stats import Stats
-from .throttle import Bucket
+from .integration import Integration, IntegrationFailed
+from .limits import ApiGatewayLimits
+from .stats import GatewayStats
+from .throttle import TokenBucket
 
 log = logging.getLogger("samsa.local_api")
 
@@ -35,24 +35,24 @@ THROTTLED = "Too Many Requests"
 Ending = tuple[int, str]
 
 
-class Gateway:
+class LocalGateway:
     def __init__(
         self,
-        api: Api,
+        api: ApiAddress,
         integration: Integration,
         authoriser: Authoriser,
-        limits: Limits,
+        limits: ApiGatewayLimits,
         chaos: Chaos,
-        stats: Stats,
+        stats: GatewayStats,
     ) -> None:
         self.api = api
         self.limits = limits
         self.chaos = chaos
         self.stats = stats
         self.authoriser = authoriser
-        self.connections: dict[str, Connection] = {}
-        self.requests = Bucket(limits.requests_per_s, limits.request_burst)
-        self._arrivals = Bucket(limits.connections_per_s, limits.connection_burst)
+        self.connections: dict[str, ClientSocket] = {}
+        self.requests = TokenBucket(limits.requests_per_s, limits.request_burst)
+        self._arrivals = TokenBucket(limits.connections_per_s, limits.connection_burst)
         self._integration = integration
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -60,12 +60,12 @@ class Gateway:
         """One WebSocket, from handshake to end."""
         try:
             party = await self._admit(socket)
-        except Failed as failed:
+        except IntegrationFailed as failed:
             self.stats.refused += 1
             await socket.send_denial_response(JSONResponse({"message": str(failed)}, failed.status))
             return
         await socket.accept()
-        connection = Connection(socket, party, self.limits, self.stats, time.monotonic())
+        connection = ClientSocket(socket, party, self.limits, self.stats, time.monotonic())
         self.connections[party.connection_id] = connection
         ending = 1006, ""
         try:
@@ -78,7 +78,7 @@ class Gateway:
         now = time.time()
         if not (self._arrivals.take(now) and self.requests.take(now)):
             self.stats.throttled += 1
-            raise Failed(429, THROTTLED)
+            raise IntegrationFailed(429, THROTTLED)
         self.stats.connections += 1
         headers = [
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in socket.headers.raw
@@ -93,7 +93,7 @@ class Gateway:
         asked = events.connect(self.api, party, identifier(), _now_ms(), headers, socket.url.query)
         answer = await self._integration.ask(asked)
         if not 200 <= answer["statusCode"] < 300:
-            raise Failed(answer["statusCode"], str(answer.get("body") or "Forbidden"))
+            raise IntegrationFailed(answer["statusCode"], str(answer.get("body") or "Forbidden"))
         return party
 
     def _caller(
@@ -103,9 +103,9 @@ class Gateway:
         try:
             return self.authoriser.caller("GET", path, socket.url.query, headers, b"", now)
         except SignatureRefused as refused:
-            raise Failed(403, str(refused)) from refused
+            raise IntegrationFailed(403, str(refused)) from refused
 
-    async def _listen(self, socket: WebSocket, connection: Connection) -> Ending:
+    async def _listen(self, socket: WebSocket, connection: ClientSocket) -> Ending:
         ends = time.monotonic() + self.limits.life_s
         while True:
             try:
@@ -124,7 +124,7 @@ class Gateway:
                 return await connection.close(1003, "Binary is not supported")
             self._take(connection, heard["text"])
 
-    def _take(self, connection: Connection, text: str) -> None:
+    def _take(self, connection: ClientSocket, text: str) -> None:
         self.stats.received(len(text))
         if not self.requests.take(time.time()):
             self.stats.throttled += 1
@@ -134,12 +134,12 @@ class Gateway:
         if self.chaos.drops():
             asyncio.get_running_loop().call_later(self.chaos.moment(), connection.abort)
 
-    async def _deliver(self, connection: Connection, text: str) -> None:
+    async def _deliver(self, connection: ClientSocket, text: str) -> None:
         request_id = identifier()
         asked = events.message(self.api, connection.party, request_id, _now_ms(), text)
         try:
             answer = await self._integration.ask(asked)
-        except Failed as failed:
+        except IntegrationFailed as failed:
             await self._apologise(connection, str(failed), request_id)
             return
         body = answer.get("body")
@@ -150,7 +150,7 @@ class Gateway:
             return
         await self._send(connection, body)
 
-    async def _apologise(self, connection: Connection, why: str, request_id: str) -> None:
+    async def _apologise(self, connection: ClientSocket, why: str, request_id: str) -> None:
         said = {
             "message": why,
             "connectionId": connection.party.connection_id,
@@ -158,19 +158,19 @@ class Gateway:
         }
         await self._send(connection, json.dumps(said))
 
-    async def _send(self, connection: Connection, text: str) -> None:
+    async def _send(self, connection: ClientSocket, text: str) -> None:
         try:
             await connection.send(text, time.monotonic())
-        except (Gone, TooMuch) as error:
+        except (ClientGone, TooMuch) as error:
             log_event(log, logging.DEBUG, "answer lost", why=type(error).__name__)
 
-    async def _say_goodbye(self, connection: Connection, ending: Ending) -> None:
+    async def _say_goodbye(self, connection: ClientSocket, ending: Ending) -> None:
         """Send $disconnect once, best effort: it is not repeated if the function fails."""
         now = _now_ms()
         asked = events.disconnect(self.api, connection.party, identifier(), now, *ending)
         try:
             await self._integration.ask(asked)
-        except Failed as failed:
+        except IntegrationFailed as failed:
             log_event(log, logging.WARNING, "$disconnect failed", why=failed)
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> None:

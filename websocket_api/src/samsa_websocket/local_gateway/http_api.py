@@ -7,13 +7,13 @@ from starlette.responses import JSONResponse, Response
 
 from . import http_events
 from .authoriser import Authoriser, SignatureRefused
-from .events import Api
+from .events import ApiAddress
 from .identifiers import identifier
-from .integration import Failed, Integration
+from .integration import Integration, IntegrationFailed
 
 
 class HttpApi:
-    def __init__(self, api: Api, integration: Integration, authoriser: Authoriser) -> None:
+    def __init__(self, api: ApiAddress, integration: Integration, authoriser: Authoriser) -> None:
         self._api = api
         self._integration = integration
         self._authoriser = authoriser
@@ -33,5 +33,5 @@ class HttpApi:
             return http_events.response(await self._integration.ask(asked))
         except SignatureRefused as refused:
             return JSONResponse({"message": str(refused)}, 403)
-        except Failed as failed:
+        except IntegrationFailed as failed:
             return JSONResponse({"message": str(failed)}, failed.status)

@@ -8,11 +8,16 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from .events import Api, Event
+from .events import ApiAddress, Event
 
 
 def event(
-    api: Api, request: Request, body: bytes, request_id: str, now_ms: int, caller: Mapping[str, str]
+    api: ApiAddress,
+    request: Request,
+    body: bytes,
+    request_id: str,
+    now_ms: int,
+    caller: Mapping[str, str],
 ) -> Event:
     path = request.scope["raw_path"].decode("ascii")
     context: dict[str, Any] = {

@@ -11,15 +11,15 @@ from typing import Any
 from samsa.runtime.logs import event as log_event
 
 from .chaos import Chaos
-from .environments import Environment, FunctionFailed, Pool
+from .environments import Environment, EnvironmentPool, FunctionFailed
 from .events import Event
-from .limits import Limits
-from .stats import Stats
+from .limits import ApiGatewayLimits
+from .stats import GatewayStats
 
 log = logging.getLogger("samsa.local_api")
 
 
-class Failed(Exception):
+class IntegrationFailed(Exception):
     """With API Gateway's message and status."""
 
     def __init__(self, status: int, why: str) -> None:
@@ -28,7 +28,9 @@ class Failed(Exception):
 
 
 class Integration:
-    def __init__(self, pool: Pool, limits: Limits, chaos: Chaos, stats: Stats) -> None:
+    def __init__(
+        self, pool: EnvironmentPool, limits: ApiGatewayLimits, chaos: Chaos, stats: GatewayStats
+    ) -> None:
         self.pool = pool
         self._limits = limits
         self._chaos = chaos
@@ -48,11 +50,11 @@ class Integration:
             raise self._failure(502, "Internal server error", "an answer without a statusCode")
         return answer
 
-    def _failure(self, status: int, said: str, why: object = "") -> Failed:
+    def _failure(self, status: int, said: str, why: object = "") -> IntegrationFailed:
         self._stats.failed += 1
         name = self.pool.function.name
         log_event(log, logging.WARNING, "function failed", function=name, why=why or said)
-        return Failed(status, said)
+        return IntegrationFailed(status, said)
 
     async def _invoke(self, asked: Event) -> Any:
         await asyncio.sleep(self._chaos.delay())

@@ -9,7 +9,7 @@ KB = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ApiGatewayLimits:
     message_bytes: int = 128 * KB
     """Of a message in either direction."""
     frame_bytes: int = 32 * KB

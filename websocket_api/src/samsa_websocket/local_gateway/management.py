@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from .authoriser import SignatureRefused
-from .connection import Connection, Gone, TooMuch
-from .gateway import Gateway
+from .connection import ClientGone, ClientSocket, TooMuch
+from .gateway import LocalGateway
 
 
 class Management:
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: LocalGateway) -> None:
         self._gateway = gateway
 
     async def serve(self, request: Request) -> Response:
@@ -42,12 +42,12 @@ class Management:
             return Response(status_code=204)
         return await self._post(connection, body)
 
-    async def _post(self, connection: Connection, body: bytes) -> Response:
+    async def _post(self, connection: ClientSocket, body: bytes) -> Response:
         if len(body) > self._gateway.limits.message_bytes:
             return _error(413, "PayloadTooLargeException", "Message too long")
         try:
             await connection.send(body.decode(errors="replace"), time.monotonic())
-        except Gone:
+        except ClientGone:
             return _error(410, "GoneException")
         except TooMuch:
             return _error(429, "LimitExceededException", "The client does not read")
@@ -55,7 +55,7 @@ class Management:
         return Response(status_code=200)
 
 
-def _describe(connection: Connection) -> Response:
+def _describe(connection: ClientSocket) -> Response:
     party = connection.party
     since_ms = party.connected_at_ms
     active_ms = since_ms + (connection.last_active - connection.born) * 1000

@@ -24,7 +24,7 @@ class SignatureRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SignedRequest:
     method: str
     path: str
     """As it was sent, still encoded."""
@@ -43,7 +43,7 @@ class Signed:
     lasts_s: int
 
 
-def verify(request: Request, keys: Mapping[str, str], now: float) -> str:
+def verify(request: SignedRequest, keys: Mapping[str, str], now: float) -> str:
     """The access key that signed it. `keys` holds the secrets by access key."""
     signed = _of_query(request) or _of_headers(request)
     if signed is None:
@@ -64,7 +64,7 @@ def verify(request: Request, keys: Mapping[str, str], now: float) -> str:
     return signed.access_key
 
 
-def _of_headers(request: Request) -> Signed | None:
+def _of_headers(request: SignedRequest) -> Signed | None:
     headers = {name.lower(): value for name, value in request.headers}
     found = HEADER.match(headers.get("authorization", ""))
     if found is None:
@@ -74,7 +74,7 @@ def _of_headers(request: Request) -> Signed | None:
     return Signed(access_key, scope, found[2], found[3], date, SKEW_S)
 
 
-def _of_query(request: Request) -> Signed | None:
+def _of_query(request: SignedRequest) -> Signed | None:
     query = dict(parse_qsl(request.query, keep_blank_values=True))
     if query.get("X-Amz-Algorithm") != ALGORITHM:
         return None
@@ -97,7 +97,7 @@ def _seconds(date: str) -> float:
         raise SignatureRefused("Date must be in ISO-8601 'basic format'.") from None
 
 
-def _canonical(request: Request, signed: Signed) -> str:
+def _canonical(request: SignedRequest, signed: Signed) -> str:
     pairs = parse_qsl(request.query, keep_blank_values=True)
     encoded = sorted(
         (quote(name, safe=UNRESERVED), quote(value, safe=UNRESERVED))
@@ -118,6 +118,6 @@ def _canonical(request: Request, signed: Signed) -> str:
     )
 
 
-def _header(request: Request, name: str) -> str:
+def _header(request: SignedRequest, name: str) -> str:
     values = [value for known, value in request.headers if known.lower() == name]
     return ",".join(" ".join(value.split()) for value in values)

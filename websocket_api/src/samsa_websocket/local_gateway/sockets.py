@@ -8,12 +8,12 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from .limits import Limits
+from .limits import ApiGatewayLimits
 
 ABORT = "samsa.abort"
 
 
-def protocol(limits: Limits) -> type[WebSocketsSansIOProtocol]:
+def protocol(limits: ApiGatewayLimits) -> type[WebSocketsSansIOProtocol]:
     class FrameLimits(WebSocketsSansIOProtocol):
         def __init__(self, *arguments: Any, **named: Any) -> None:
             super().__init__(*arguments, **named)

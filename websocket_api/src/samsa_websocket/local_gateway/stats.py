@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(slots=True)
-class Stats:
+class GatewayStats:
     connections: int = 0
     refused: int = 0
     messages_in: int = 0

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Bucket:
+class TokenBucket:
     per_s: float
     burst: int
     tokens: float = -1.0

@@ -24,7 +24,7 @@ PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class LambdaContext:
     """What Lambda hands to a handler beside the event."""
 
     aws_request_id: str
@@ -64,7 +64,7 @@ def load(folder: str, handler_name: str) -> Handler:
 
 def answer(handler: Handler, asked: dict[str, Any]) -> bytes:
     try:
-        result = handler(asked["event"], Context(**asked["context"]))
+        result = handler(asked["event"], LambdaContext(**asked["context"]))
         return _json(result=result)  # as in Lambda, a result that is no JSON is a function error
     except Exception as error:
         return _error(error)

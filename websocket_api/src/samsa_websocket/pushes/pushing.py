@@ -157,13 +157,13 @@ class Pushes:
                 await self._ledger.forget_watchers(partition, some)
 
 
-class Text(NamedTuple):
+class PushText(NamedTuple):
     text: str
     told: frozenset[str] = frozenset()
     """The watches whose news is in it."""
 
 
-def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> Text:
+def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> PushText:
     """A wake with as much news as one message holds."""
     told: list[News] = []
     frame = b""
@@ -174,5 +174,5 @@ def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> Text
             frame += data
     text = encode(Wake(tuple(sorted(names)), tuple(told), frame))
     if fits(text):
-        return Text(text, frozenset(one.name for one in told))
-    return Text(encode(Wake(tuple(sorted(names)))))
+        return PushText(text, frozenset(one.name for one in told))
+    return PushText(encode(Wake(tuple(sorted(names)))))

@@ -15,7 +15,7 @@ def delays(first: float, longest: float, chance: Callable[[], float]) -> Iterato
         delay = min(longest, delay * 2)
 
 
-class Pace:
+class AskingPace:
     """Limits how often the shim asks for one client: every question costs money.
 
     After a round of at least `QUICK_S`, the next one follows at once. So it does after a few quick

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from samsa.bounded import Bounded
 from samsa_websocket.envelope import Frame, Wake
-from samsa_websocket.shim.news import Answer, Position, follow, identity, positions
+from samsa_websocket.shim.news import Position, ToldAnswer, follow, identity, positions
 
 MOST = 8
 """Kept answers of one client connection. Most consumers need one; some fetch their partitions in
@@ -20,7 +20,7 @@ cluster."""
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptAnswer:
     frame: Frame
     wait_s: float
     """How long a client waits for it: its max_wait."""
@@ -34,23 +34,23 @@ class Kept:
 
 class EmptyFetchCache:
     def __init__(self) -> None:
-        self._kept = Bounded[Hashable, Kept](MOST)
+        self._kept = Bounded[Hashable, KeptAnswer](MOST)
 
-    def keep(self, request: Frame, kept: Kept) -> None:
+    def keep(self, request: Frame, kept: KeptAnswer) -> None:
         kept.at = positions(request)
         self._keep(identity(request), kept)
 
-    def _keep(self, key: Hashable, kept: Kept) -> None:
+    def _keep(self, key: Hashable, kept: KeptAnswer) -> None:
         self._kept.keep(key, kept)
 
-    def find(self, request: Frame, now: float) -> Kept | None:
+    def find(self, request: Frame, now: float) -> KeptAnswer | None:
         kept = self._kept.get(identity(request)) if self._kept else None
         return kept if kept is not None and now < kept.good_until else None
 
-    def bring(self, wake: Wake) -> list[Kept]:
+    def bring(self, wake: Wake) -> list[KeptAnswer]:
         """Keep what a wake brought with the answers that it follows, and return these. Other
         answers whose watches it names are forgotten."""
-        took: list[Kept] = []
+        took: list[KeptAnswer] = []
         for key, kept in list(self._kept.items()):
             if kept.watches.isdisjoint(wake.names):
                 continue
@@ -64,7 +64,7 @@ class EmptyFetchCache:
                 took.append(kept)
         return took
 
-    def told(self, request: Frame, kept: Kept, answer: Answer) -> None:
+    def told(self, request: Frame, kept: KeptAnswer, answer: ToldAnswer) -> None:
         """The client was sent the news: keep the empty answer to its next request."""
         self._kept.pop(identity(request), None)
         after = replace(kept, frame=answer.next_empty, news=[])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from samsa.broker.budget import Budget
 from samsa.records import CorruptBatch
-from samsa_websocket.envelope import Frame, Gather, Range
+from samsa_websocket.envelope import Frame, Gather, UrlRange
 from samsa_websocket.shim.offset_shift import OffsetShift
 from samsa_websocket.shim.transfers import TransferFailed
 
@@ -22,49 +22,49 @@ TRIES = 4
 FIRST_DELAY_S = 0.1
 
 
-class Piece(NamedTuple):
-    source: bytes | Range
+class RangePart(NamedTuple):
+    source: bytes | UrlRange
     shift: OffsetShift | None = None
     """Of the range that it is a part of."""
 
     @property
     def size(self) -> int:
-        return self.source.length if isinstance(self.source, Range) else len(self.source)
+        return self.source.length if isinstance(self.source, UrlRange) else len(self.source)
 
 
-class Plan(NamedTuple):
+class GatherPlan(NamedTuple):
     size: int
     """Of the whole frame."""
-    pieces: list[Piece]
+    pieces: list[RangePart]
 
 
 class Getter(NamedTuple):
-    get: Callable[[Range], Awaitable[bytes]]
+    get: Callable[[UrlRange], Awaitable[bytes]]
     memory: Budget
     ahead: int
 
 
-def plan(gather: Gather, largest_piece: int) -> Plan:
+def plan(gather: Gather, largest_piece: int) -> GatherPlan:
     """Long ranges are cut, so that they too are fetched in parallel and held in small parts."""
     pieces = [piece for source in gather.pieces for piece in _cut(source, largest_piece)]
-    return Plan(sum(piece.size for piece in pieces), pieces)
+    return GatherPlan(sum(piece.size for piece in pieces), pieces)
 
 
-def _cut(source: bytes | Range, largest: int) -> Iterator[Piece]:
-    if not isinstance(source, Range):
-        yield Piece(source)
+def _cut(source: bytes | UrlRange, largest: int) -> Iterator[RangePart]:
+    if not isinstance(source, UrlRange):
+        yield RangePart(source)
         return
     url, first, length, by = source
     shift = OffsetShift(by, length) if by else None
     for start in range(0, length, largest):
-        yield Piece(Range(url, first + start, min(largest, length - start)), shift)
+        yield RangePart(UrlRange(url, first + start, min(largest, length - start)), shift)
 
 
 @asynccontextmanager
-async def in_order(planned: Plan, getter: Getter) -> AsyncIterator[AsyncIterator[Frame]]:
+async def in_order(planned: GatherPlan, getter: Getter) -> AsyncIterator[AsyncIterator[Frame]]:
     """The pieces' bytes. Raises TransferFailed. Fetches under way are cancelled at the block's
     end."""
-    under_way: deque[tuple[asyncio.Task[bytes], Piece]] = deque()
+    under_way: deque[tuple[asyncio.Task[bytes], RangePart]] = deque()
     pieces = _pieces(planned, getter, under_way)
     try:
         yield pieces
@@ -77,7 +77,7 @@ async def in_order(planned: Plan, getter: Getter) -> AsyncIterator[AsyncIterator
 
 
 async def _pieces(
-    planned: Plan, getter: Getter, under_way: "deque[tuple[asyncio.Task[bytes], Piece]]"
+    planned: GatherPlan, getter: Getter, under_way: "deque[tuple[asyncio.Task[bytes], RangePart]]"
 ) -> AsyncGenerator[Frame, None]:
     waiting = deque(planned.pieces)
     while waiting or under_way:
@@ -103,8 +103,8 @@ def _shifted(data: bytes, shift: OffsetShift | None) -> Frame:
         raise TransferFailed(f"offsets cannot be shifted: {error}", False) from error
 
 
-async def _fetch(source: bytes | Range, getter: Getter) -> bytes:
-    if not isinstance(source, Range):
+async def _fetch(source: bytes | UrlRange, getter: Getter) -> bytes:
+    if not isinstance(source, UrlRange):
         return source
     delay = FIRST_DELAY_S
     for left in reversed(range(TRIES)):

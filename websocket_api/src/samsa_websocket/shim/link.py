@@ -28,7 +28,7 @@ from samsa_websocket.envelope import (
 )
 from samsa_websocket.shim.errors import Away, FateUnknown, HangUp, NothingDone
 from samsa_websocket.shim.handshake import GatewayAddress
-from samsa_websocket.shim.settings import Times
+from samsa_websocket.shim.settings import ShimTimes
 
 log = logging.getLogger("samsa.shim")
 NOT_CARRIED_OUT = ("Too Many Requests", "Limit Exceeded")
@@ -38,14 +38,14 @@ NOT_CARRIED_OUT = ("Too Many Requests", "Limit Exceeded")
 class Link:
     def __init__(
         self,
-        door: GatewayAddress,
+        gateway: GatewayAddress,
         greeting: Greeting,
-        times: Times,
+        times: ShimTimes,
         delays: Callable[[], Iterator[float]],
         woken: Callable[[Wake], None],
         lost: Callable[[], None],
     ) -> None:
-        self._door = door
+        self._gateway = gateway
         self._greeting = greeting
         self._times = times
         self._delays = delays
@@ -106,7 +106,7 @@ class Link:
         ends = self._loop.time() + self._times.away
         for delay in self._delays():
             try:
-                self._opened(await self._door.open(self._greeting))
+                self._opened(await self._gateway.open(self._greeting))
                 return
             except Away as error:
                 if self._loop.time() + delay > ends:

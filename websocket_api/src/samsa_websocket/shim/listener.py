@@ -34,7 +34,7 @@ class Shim:
 
     async def try_out(self) -> None:
         """Connect once, to find problems early. Raises ClientRefused or Away."""
-        opened = await self._common.door.open(Greeting(("127.0.0.1", 0)))
+        opened = await self._common.gateway.open(Greeting(("127.0.0.1", 0)))
         await opened.close()
 
     async def listen(self, host: str, port: int) -> tuple[str, int]:

@@ -23,7 +23,7 @@ Position = tuple[str, int]
 """A partition as a fetch names it: the topic's name, or its id in hex, and the number."""
 
 
-class Answer(NamedTuple):
+class ToldAnswer(NamedTuple):
     frame: bytes
     next_identity: Hashable
     """Of the fetch that the client will send after this answer."""
@@ -75,7 +75,7 @@ def follow(
     return moved if watches & set(wake.names) == {news.name for news in told} else None
 
 
-def answer_with(wakes: Sequence[Wake], request: Frame, empty: Frame) -> Answer | None:
+def answer_with(wakes: Sequence[Wake], request: Frame, empty: Frame) -> ToldAnswer | None:
     """The response to `request`, whose response without records is `empty`. None if what the wakes
     brought does not begin at the offset that was asked for, or is too much or too little."""
     asked = _read(request)
@@ -108,7 +108,7 @@ def answer_with(wakes: Sequence[Wake], request: Frame, empty: Frame) -> Answer |
     frame = _encoded(version, head.correlation_id, row)
     for place in places.values():
         place.records = []
-    return Answer(frame, _identity(head, fetch), _encoded(version, 0, row))
+    return ToldAnswer(frame, _identity(head, fetch), _encoded(version, 0, row))
 
 
 def _told(wakes: Sequence[Wake]) -> Iterator[tuple[News, memoryview]]:

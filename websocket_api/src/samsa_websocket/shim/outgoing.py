@@ -3,7 +3,7 @@
 import asyncio
 import struct
 
-from samsa_websocket.envelope import Frame, Gather, Range
+from samsa_websocket.envelope import Frame, Gather, UrlRange
 from samsa_websocket.shim.errors import FateUnknown, HangUp
 from samsa_websocket.shim.gather import Getter, in_order, plan
 from samsa_websocket.shim.settings import ShimSettings
@@ -40,7 +40,7 @@ class Outgoing:
         try:
             async with in_order(planned, self._getter) as pieces:
                 async for piece in pieces:
-                    if not begun and not isinstance(next(sources).source, Range):
+                    if not begun and not isinstance(next(sources).source, UrlRange):
                         known += piece
                         continue
                     begun = True

@@ -21,7 +21,7 @@ from samsa.runtime.logs import event
 from samsa_websocket.envelope import (
     LARGEST_INLINE,
     Error,
-    ErrorCode,
+    ErrorAction,
     Gather,
     Greeting,
     Parked,
@@ -32,8 +32,8 @@ from samsa_websocket.envelope import (
     Upload,
     Wake,
 )
-from samsa_websocket.shim.backoff import Pace
-from samsa_websocket.shim.empty_fetch_cache import EmptyFetchCache, Kept, answer_to
+from samsa_websocket.shim.backoff import AskingPace
+from samsa_websocket.shim.empty_fetch_cache import EmptyFetchCache, KeptAnswer, answer_to
 from samsa_websocket.shim.errors import FateUnknown, HangUp, NothingDone
 from samsa_websocket.shim.gather import Getter
 from samsa_websocket.shim.handshake import GatewayAddress
@@ -62,7 +62,7 @@ class Common:
     def __init__(self, settings: ShimSettings, delays: Callable[[], Iterator[float]]) -> None:
         self.settings = settings
         self.delays = delays
-        self.door = GatewayAddress(settings)
+        self.gateway = GatewayAddress(settings)
         # Two budgets: a request that waits for memory must not block the answers that free it.
         self.requests = Budget(settings.limits.memory)
         self.answers = Budget(settings.limits.memory)
@@ -95,7 +95,7 @@ class Session:
         getter = Getter(common.transfers.get, common.answers, settings.limits.pieces_ahead)
         self._outgoing = Outgoing(writer, settings, getter)
         self._link = Link(
-            common.door, greeting, settings.times, common.delays, self._woken, self._lost
+            common.gateway, greeting, settings.times, common.delays, self._woken, self._lost
         )
         self._kept = EmptyFetchCache()
         self._seq = 0
@@ -103,7 +103,7 @@ class Session:
         self._names: set[str] = set()
         """Watches named by wakes since the last request was sent: a wake may overtake the answer
         that it belongs to."""
-        self._holding: Kept | None = None
+        self._holding: KeptAnswer | None = None
         """The kept answer for the request that is held, if no wake comes."""
         self._something = asyncio.Event()
 
@@ -148,7 +148,7 @@ class Session:
         kept = self._kept.find(group[0], began)
         if kept is not None and await self._held(group[0], began + kept.wait_s, kept):
             return
-        pace = Pace(self._common.delays)
+        pace = AskingPace(self._common.delays)
         good_at = began
         while True:
             asked_at = self._loop.time()
@@ -182,7 +182,7 @@ class Session:
             return True
         if isinstance(answer, Parked):
             return await self._park(group[0], answer, waited_s)
-        if answer.code is ErrorCode.CLOSE:
+        if answer.code is ErrorAction.CLOSE:
             raise HangUp(answer.text)
         raise NothingDone(answer.text)
 
@@ -233,7 +233,7 @@ class Session:
         except FateUnknown as error:
             raise NothingDone(f"no ticket: {error}") from error
         if isinstance(ticket, Error):
-            if ticket.code is ErrorCode.CLOSE:
+            if ticket.code is ErrorAction.CLOSE:
                 raise HangUp(ticket.text)
             raise NothingDone(ticket.text)
         put = self._common.transfers.put(ticket.url, ticket.headers, data)
@@ -249,12 +249,12 @@ class Session:
         if not len(parked.frame):
             await self._sleep(now + wait_s, watches)
             return False
-        kept = Kept(parked.frame, waited_s + wait_s, now + (good_s or wait_s), watches)
+        kept = KeptAnswer(parked.frame, waited_s + wait_s, now + (good_s or wait_s), watches)
         if good_s and self._names.isdisjoint(watches):
             self._kept.keep(frame, kept)
         return await self._held(frame, now + wait_s, kept)
 
-    async def _held(self, request: bytes, until: float, kept: Kept) -> bool:
+    async def _held(self, request: bytes, until: float, kept: KeptAnswer) -> bool:
         """Hold the request. True once it is answered, with the kept answer or with what wakes
         brought; False if the shim has to ask again."""
         self._holding = kept

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class ShimTimes:
     """In seconds. API Gateway ends a connection after 10 quiet minutes, and after 2 hours."""
 
     ping_after: float = 300.0
@@ -26,7 +26,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ShimLimits:
     clients: int = 2_000
     frame_bytes: int = 100 * 1024 * 1024
     memory: int = 256 * 1024 * 1024
@@ -52,5 +52,5 @@ class ShimSettings:
     """The address that clients are given; None for the address that they used."""
     linger_s: float = 0.0
     """How long a produce waits for others of its client, to be sent in one message."""
-    times: Times = field(default_factory=Times)
-    limits: Limits = field(default_factory=Limits)
+    times: ShimTimes = field(default_factory=ShimTimes)
+    limits: ShimLimits = field(default_factory=ShimLimits)

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from samsa_websocket.envelope import Range
+from samsa_websocket.envelope import UrlRange
 
 T = TypeVar("T")
 TIMEOUT_S = 20.0
@@ -42,7 +42,7 @@ class Transfers:
         length = ("content-length", str(sum(map(len, data))))
         await self._run(lambda: self._put(url, dict([*headers, length]), data))
 
-    async def get(self, piece: Range) -> bytes:
+    async def get(self, piece: UrlRange) -> bytes:
         """Raises TransferFailed."""
         return await self._run(lambda: self._get(piece))
 
@@ -59,7 +59,7 @@ class Transfers:
         if not 200 <= status < 300:
             raise TransferFailed(f"PUT answers {status}: {_words(body)}", status in TRANSIENT)
 
-    def _get(self, piece: Range) -> bytes:
+    def _get(self, piece: UrlRange) -> bytes:
         if piece.length == 0:
             return b""
         asked = {"Range": f"bytes={piece.start}-{piece.start + piece.length - 1}"}

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from samsa.aws.head_items import read_head
 from samsa.aws.items import Item, head_key
@@ -16,17 +16,28 @@ R = TypeVar("R")
 Method: TypeAlias = Callable[Concatenate[Self, P], Coroutine[Any, Any, R]]
 
 
+class Seen(NamedTuple):
+    """What is remembered of a head."""
+
+    settled_to: int
+    next_offset: int
+    aborted_to: int
+
+
 class TableCalls:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.calls: dict[str, int] = defaultdict(int)
-        self._settled_to: dict[Partition, int] = {}
-        """By partition, from the head that was read last: readers read the head first."""
+        self._seen: dict[Partition, Seen] = {}
+        """Of the head that was read last: readers read the head first."""
 
     def _head_of(self, partition: Partition, item: Item) -> Head:
         head = read_head(partition, item)
-        self._settled_to[partition] = head.settled_to
+        self._remember(partition, head)
         return head
+
+    def _remember(self, partition: Partition, head: Head) -> None:
+        self._seen[partition] = Seen(head.settled_to, head.next_offset, head.aborted_to)
 
     async def _head_item(self, partition: Partition) -> Item:
         item = await self.table.get(head_key(partition))

@@ -7,6 +7,8 @@ The journal runs one `Commit` for each append. The rules are those of `model/one
 - An update whose answer is lost may have happened, or may still happen. A retry first fences it, by
   counting a sweep: after that it cannot happen any more. Then the retry looks for the entry's id,
   first in the head, then in the index. If it is in neither, the append starts again, with a new id.
+- A transaction opens and ends with a claim. What the claim does to the head is decided by the same
+  head that the claim was judged by; if the claim holds, that is still true.
 - A merge drops the ids. If extents were merged since, the outcome cannot be found out, and the
   client gets an error that says so.
 """
@@ -23,6 +25,7 @@ from samsa.ports import (
     Claim,
     Clock,
     CommitResult,
+    End,
     Extent,
     Misconfigured,
     NotDone,
@@ -148,7 +151,7 @@ class Commit:
             there = state.producers.get(claim.producer_id)
             bound = there.bound if there else await self._item(state, claim.producer_id)
             if (bound.version if bound else 0) == claim.after:
-                held.append(HeadClaim(claim, None if there else state.evictions))
+                held.append(head_claim(claim, state))
             else:
                 lost.append(claim.producer_id)
         return held, tuple(lost)
@@ -184,6 +187,22 @@ class Commit:
         if state.sweeps != self._sweeps:
             return True
         return any(found.id == entry.id for found in state.head.tail)
+
+
+def head_claim(claim: Claim, state: HeadState) -> HeadClaim:
+    """A claim of the version that is stored, with what it does to the head. It was judged by
+    `state`; the producer's own item was read after that."""
+    evictions = None if claim.producer_id in state.producers else state.evictions
+    opened = state.head.open_transactions
+    first = opened.get(claim.producer_id)
+    if claim.ends is None:
+        opens = claim.opens if claim.opens >= 0 and first is None else None
+        return HeadClaim(claim, evictions, opens)
+    if claim.ends is End.COMMIT or first is None:
+        return HeadClaim(claim, evictions, closes=first is not None)
+    others = (begins for other, begins in opened.items() if other != claim.producer_id)
+    stable = min([state.head.next_offset, *others])
+    return HeadClaim(claim, evictions, closes=True, aborted=(first, stable))
 
 
 def _is_same(found: Extent, entry: Extent | None) -> bool:

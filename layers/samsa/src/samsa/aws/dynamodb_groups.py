@@ -4,6 +4,7 @@
 |-----------|-------------------|----------------------------------------------------------------|
 | G#{group} | STATE             | the coordinator's state, changed by compare-and-swap           |
 | G#{group} | O#{topic}#{chunk} | offsets of 32 partitions: o{n} the offset, g{n} its generation |
+| G#{group} | P#{producer id}   | offsets that wait for a transaction (`pending_offsets.py`)     |
 | GROUPS    | {group}           | its name, for the list of all groups                           |
 
 A commit for one chunk is one UpdateItem, for several one transaction. Each partition has attributes
@@ -12,20 +13,22 @@ conflict. 32 partitions stay well within the size limit of an expression.
 
 A group's name is written with its first state. A non-member may commit before that: then the name
 is written with the first offsets of a chunk, in the same transaction.
+
+Transactional ids are in `dynamodb_transactions.py`.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from samsa.aws.calls import TableCalls, counted
+from samsa.aws.calls import counted
+from samsa.aws.dynamodb_transactions import TransactionCalls
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.group_items import (
     Expression,
     chunks_of,
     expired,
     group_pk,
-    name_item,
     name_key,
     offset_key,
     read_group,
@@ -34,33 +37,18 @@ from samsa.aws.group_items import (
     state_key,
     version_is,
 )
+from samsa.aws.group_writes import transactions_of
 from samsa.aws.items import Item, key_of
+from samsa.aws.pending_offsets import NO_MEMBER, PendingCalls
 from samsa.aws.table import TRANSACTION
 from samsa.ports import GroupItem, Offsets
-from samsa.ports.bounds import TRANSACTION_BYTES
 
-NO_MEMBER = -1
 AT_ONCE = 16
 Update: TypeAlias = tuple[Item, Expression]
 """A key, and the change of its item."""
 
 
-def _transactions(writes: list[Item]) -> Iterator[list[Item]]:
-    """Split writes into transactions, each with as many as DynamoDB allows."""
-    some: list[Item] = []
-    left = TRANSACTION_BYTES
-    for write in writes:
-        size = len(str(write).encode())
-        if some and (len(some) == TRANSACTION or size > left):
-            yield some
-            some, left = [], TRANSACTION_BYTES
-        some.append(write)
-        left -= size
-    if some:
-        yield some
-
-
-class DynamoGroups(TableCalls):
+class DynamoGroups(PendingCalls, TransactionCalls):
     """Uses the table of a DynamoLedger, and its client."""
 
     @counted
@@ -88,18 +76,13 @@ class DynamoGroups(TableCalls):
             return there is not None and read_group(there) == item
         return True
 
-    def _naming(self, group_id: str) -> Item:
-        return self._write("Put", Item=name_item(group_id))
-
-    def _write(self, kind: str, expression: Expression | None = None, **parameters: Item) -> Item:
-        extra = expression.parameters() if expression else {}
-        return {kind: {"TableName": self.table.name, **parameters, **extra}}
-
     @counted
     async def delete_group(self, group_id: str, version: int) -> bool:
         """The state is deleted with the last offsets: until then its version guards them."""
         condition = version_is(version)
-        items = await self._offset_items(group_id, ProjectionExpression="pk, sk")
+        items = await self.table.items(
+            group_pk(group_id), "O#", "P$", ProjectionExpression="pk, sk"
+        )
         doomed = [self._write("Delete", Key=key_of(item)) for item in items]
         doomed.append(self._write("Delete", Key=name_key(group_id)))
         try:
@@ -139,15 +122,11 @@ class DynamoGroups(TableCalls):
 
     async def _update_all(self, updates: list[Update], *others: Item) -> None:
         writes = [self._write("Update", update, Key=key) for key, update in updates]
-        writes += others
-        if len(writes) == 1:
-            await self.table.send("update_item", **writes[0]["Update"])
-            return
-        for some in _transactions(writes):
-            await self.table.transact(some)
+        for some in transactions_of([*writes, *others]):
+            await self._do(some)
 
-    async def _offset_items(self, group_id: str, **parameters: str) -> list[Item]:
-        return await self.table.items(group_pk(group_id), "O#", "O$", **parameters)
+    async def _offset_items(self, group_id: str) -> list[Item]:
+        return await self.table.items(group_pk(group_id), "O#", "O$")
 
     @counted
     async def offsets(self, group_id: str, now_ms: int) -> Offsets:
@@ -164,6 +143,8 @@ class DynamoGroups(TableCalls):
         for item in await self._offset_items(group_id):
             there = {where: seen for where, seen in read_offsets(item).items() if where in wanted}
             await self._delete_from(group_id, there, before)
+        if before is None:
+            await self._forget_pending(group_id, lambda where, _: where in wanted)
 
     async def _delete_from(self, group_id: str, there: Offsets, before: int | None) -> None:
         """With `before`, delete only unchanged offsets: one committed meanwhile is younger."""
@@ -188,6 +169,9 @@ class DynamoGroups(TableCalls):
         items = await self.table.items(group_pk(group_id), f"O#{name}#", f"O#{name}$")
         for item in items:
             await self._delete_from(group_id, read_offsets(item), before)
+        await self._forget_pending(
+            group_id, lambda where, one: where[0] == name and one.committed_at < before
+        )
 
     async def close(self) -> None:
         """Does nothing: the ledger closes the table's client."""

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from samsa.aws.calls import TableCalls, counted
+from samsa.aws.aborted import AbortedCalls
+from samsa.aws.calls import counted
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.items import (
     LAST_EXTENT,
@@ -27,7 +28,7 @@ from samsa.aws.items import (
 from samsa.ports import Extent, Partition, UnknownPartition
 
 
-class ExtentCalls(TableCalls):
+class ExtentCalls(AbortedCalls):
     @counted
     async def index(self, partition: Partition, extent: Extent) -> None:
         with suppress(ConditionFailed):
@@ -35,10 +36,11 @@ class ExtentCalls(TableCalls):
 
     async def _valid(self, partition: Partition) -> dict[str, Any]:
         """Parameters of a query that leave out extents that do not count."""
-        if partition not in self._settled_to:
+        if partition not in self._seen:
             with suppress(UnknownPartition):
                 await self._get_head(partition)
-        settled_to = self._settled_to.get(partition, 0)
+        seen = self._seen.get(partition)
+        settled_to = seen.settled_to if seen else 0
         if not settled_to:
             return {}
         return {
@@ -95,6 +97,8 @@ class ExtentCalls(TableCalls):
     async def drop_extents(self, partition: Partition, below: int) -> int:
         if below <= 0:
             return 0
+        # First: as long as there are extents, this call is repeated.
+        await self._drop_aborted(partition, below)
         items = await self.table.items(
             partition_pk(partition),
             extent_sk(0),

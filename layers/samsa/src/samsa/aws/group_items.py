@@ -36,14 +36,14 @@ class Expression:
         return replace(self, condition=condition)
 
 
-def _short(group_id: str) -> str:
+def short(group_id: str) -> str:
     """The name, or its hash if it is long. The first letter tells which."""
     raw = group_id.encode()
     return f"={group_id}" if len(raw) <= LONG_NAME else f"H{hashlib.sha256(raw).hexdigest()}"
 
 
 def group_pk(group_id: str) -> str:
-    return f"G#{_short(group_id)}"
+    return f"G#{short(group_id)}"
 
 
 def state_key(group_id: str) -> Item:
@@ -51,7 +51,7 @@ def state_key(group_id: str) -> Item:
 
 
 def name_key(group_id: str) -> Item:
-    return key("GROUPS", _short(group_id))
+    return key("GROUPS", short(group_id))
 
 
 def name_item(group_id: str) -> Item:
@@ -89,7 +89,7 @@ class Chunk(NamedTuple):
         sets, conditions, names = [], [], {}
         values: dict[str, Any] = {}
         for n, committed in self.offsets.items():
-            names[f"#o{n}"], values[f":o{n}"] = f"o{n}", string(_pack(committed))
+            names[f"#o{n}"], values[f":o{n}"] = f"o{n}", string(pack_committed(committed))
             sets.append(f"#o{n} = :o{n}")
             if generation >= 0:
                 names[f"#g{n}"] = f"g{n}"
@@ -104,7 +104,7 @@ class Chunk(NamedTuple):
         update = "REMOVE " + ", ".join(names)
         if not unchanged:
             return Expression("attribute_exists(pk)", update, names)
-        values = {f":o{n}": string(_pack(seen)) for n, seen in self.offsets.items()}
+        values = {f":o{n}": string(pack_committed(seen)) for n, seen in self.offsets.items()}
         return Expression(
             " AND ".join(f"#o{n} = :o{n}" for n in self.offsets), update, names, values
         )
@@ -124,7 +124,7 @@ def offset_key(group_id: str, chunk: Chunk) -> Item:
 def read_offsets(item: Item) -> Offsets:
     topic = item["sk"]["S"].removeprefix("O#").rpartition("#")[0]
     return {
-        (topic, int(name[1:])): _unpack(value["S"])
+        (topic, int(name[1:])): unpack_committed(value["S"])
         for name, value in item.items()
         if name.startswith("o")
     }
@@ -134,11 +134,11 @@ def expired(committed: Committed, now_ms: int) -> bool:
     return 0 < committed.expires_at <= now_ms
 
 
-def _pack(committed: Committed) -> str:
+def pack_committed(committed: Committed) -> str:
     offset, leader_epoch, metadata, committed_at, expires_at = committed
     return f"{offset}:{leader_epoch}:{committed_at}:{expires_at}:{metadata}"
 
 
-def _unpack(packed: str) -> Committed:
+def unpack_committed(packed: str) -> Committed:
     offset, leader_epoch, committed_at, expires_at, metadata = packed.split(":", 4)
     return Committed(int(offset), int(leader_epoch), metadata, int(committed_at), int(expires_at))

@@ -12,6 +12,13 @@
 | producer_bases.{id}   | the base of the commit that stored it, set in the same way             |
 | evictions             | how many times producers were evicted                                  |
 | sweeps                | how many sweeps were counted: by sweepers, and by commits that fence   |
+| t#{producer id}       | where the transaction begins that the producer has open                |
+| aborted_to            | the offset after the last marker of an aborted transaction             |
+| a#{id}                | what was aborted by the marker that is the entry of this id, packed    |
+
+The last three are no maps: heads that were made before there were transactions have no such map,
+and DynamoDB sets nothing inside a map that is not there. An evicted producer may have a transaction
+open, so `t#` is not a part of the producer's state.
 
 DynamoDB bills each commit by the size of this item, so everything in it is packed. An entry starts
 with the six numbers of `_NUMBERS`, as varints. Then come its marks and their times, each after its
@@ -19,7 +26,7 @@ length. Then come its bytes if it is inline; if it is in a window, its start the
 name. The key of an object with this entry alone is not stored: it follows from the entry's id.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from samsa.aws.items import Item, binary, head_key, number
@@ -31,13 +38,14 @@ from samsa.aws.sparse_index_codec import (
     unpack_marks,
     unpack_times,
 )
-from samsa.ports import Bound, Claim, Extent, Head, Misconfigured, Partition
+from samsa.ports import Aborted, Bound, Claim, Extent, Head, Misconfigured, Partition
 from samsa.ports.heads import HeadProducer, HeadState, object_key
 from samsa.ports.windows import WINDOWS
 
 _NUMBERS = 6
 """Size of its object's bytes (0: inline), offsets, guess, greatest timestamp + 1, time stored,
 records + 1."""
+_OPEN, _ABORTED = "t#", "a#"
 
 
 def new_head(partition: Partition) -> Item:
@@ -70,7 +78,24 @@ def read_head(partition: Partition, item: Item) -> Head:
         _read_numbers(item["watchers"]),
         int(item["settled_to"]["N"]) if "settled_to" in item else 0,
         tuple(sorted(entries)),
+        read_open(item),
+        int(item["aborted_to"]["N"]) if "aborted_to" in item else 0,
+        tuple(sorted(_read_aborted(item, bases))),
     )
+
+
+def read_open(item: Item) -> dict[int, int]:
+    return {
+        int(name.removeprefix(_OPEN)): int(value["N"])
+        for name, value in item.items()
+        if name.startswith(_OPEN)
+    }
+
+
+def _read_aborted(item: Item, bases: Mapping[str, int]) -> Iterator[Aborted]:
+    for name, value in item.items():
+        if name.startswith(_ABORTED):
+            yield unpack_aborted(bases[name.removeprefix(_ABORTED)], binary(value))
 
 
 MADE_BY_OLDER = (
@@ -144,6 +169,28 @@ def unpack_entry(partition: Partition, name: str, base: int, packed: bytes) -> E
         data=data,
         id=name,
     )
+
+
+def open_name(producer_id: int) -> str:
+    return f"{_OPEN}{producer_id}"
+
+
+def aborted_name(entry_id: str) -> str:
+    return f"{_ABORTED}{entry_id}"
+
+
+def pack_aborted(producer_id: int, first: int, stable: int) -> bytes:
+    packed = bytearray()
+    for value in (producer_id, first, stable):
+        put_varint(packed, value)
+    return bytes(packed)
+
+
+def unpack_aborted(marker: int, packed: bytes) -> Aborted:
+    producer_id, position = take_varint(packed, 0)
+    first, position = take_varint(packed, position)
+    stable, _ = take_varint(packed, position)
+    return Aborted(marker, producer_id, first, stable)
 
 
 def producer_attribute(claim: Claim, now_ms: int) -> Item:

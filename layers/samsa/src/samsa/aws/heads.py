@@ -9,18 +9,12 @@ from itertools import islice
 
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.head_items import pack_entry, producer_attribute, read_state
+from samsa.aws.head_changes import Change, commit, eviction
+from samsa.aws.head_items import read_state
 from samsa.aws.items import Item, head_key, number
 from samsa.ports import Head, Partition, UnknownPartition
 from samsa.ports.bounds import MOST_WATCHERS
-from samsa.ports.heads import (
-    MOST_CLAIMS,
-    MOST_REMOVED,
-    HeadClaim,
-    HeadProducer,
-    HeadState,
-    HeadUpdate,
-)
+from samsa.ports.heads import HeadProducer, HeadState, HeadUpdate
 
 STALE_WATCHER_MS = 300_000
 """Longer than the longest watch: so a watcher that has not expired is never dropped, however long
@@ -28,80 +22,6 @@ the new watch is."""
 
 FORGOTTEN_AT_ONCE = 50
 """Watchers that one update removes: their conditions must fit into one expression."""
-
-
-class Change:
-    """Collects the parts of an update."""
-
-    def __init__(self) -> None:
-        self.sets: list[str] = []
-        self.removes: list[str] = []
-        self.conditions: list[str] = ["attribute_exists(next_offset)"]
-        self.names: dict[str, str] = {}
-        self.values: Item = {}
-
-    @property
-    def update(self) -> str:
-        clauses = [("SET", self.sets), ("REMOVE", self.removes)]
-        return " ".join(f"{word} {', '.join(parts)}" for word, parts in clauses if parts)
-
-    @property
-    def condition(self) -> str:
-        return " AND ".join(self.conditions)
-
-    def take_out(self, settled: Mapping[str, int]) -> None:
-        """Remove entries that still have those bases. Entries that are gone already do no harm."""
-        assert len(settled) <= MOST_REMOVED
-        for n, (name, base) in enumerate(settled.items()):
-            self.names[f"#r{n}"] = name
-            self.values[f":r{n}"] = number(base)
-            self.removes += [f"tail.#r{n}", f"bases.#r{n}"]
-            self.conditions.append(f"(attribute_not_exists(bases.#r{n}) OR bases.#r{n} = :r{n})")
-
-    def claim(self, claims: Iterable[HeadClaim], now_ms: int) -> None:
-        for n, (claim, evictions) in enumerate(claims):
-            assert n < MOST_CLAIMS
-            self.names[f"#p{n}"] = str(claim.producer_id)
-            self.values[f":p{n}"] = producer_attribute(claim, now_ms)
-            self.sets += [f"producers.#p{n} = :p{n}", f"producer_bases.#p{n} = next_offset"]
-            if evictions is None:
-                self.values[f":v{n}"] = number(claim.after)
-                self.conditions.append(f"producers.#p{n}.v = :v{n}")
-            else:
-                self.values[":evictions"] = number(evictions)
-                self.conditions.append(f"attribute_not_exists(producers.#p{n})")
-        if ":evictions" in self.values:
-            self.conditions.append("evictions = :evictions")
-
-
-def commit(update: HeadUpdate) -> Change:
-    # DynamoDB reads every right side from the item before the update: a base is the old next_offset
-    change, entry = Change(), update.entry
-    change.names["#id"] = entry.id
-    change.values = {":count": number(entry.offsets), ":entry": {"B": pack_entry(entry)}}
-    change.sets = [
-        "next_offset = next_offset + :count",
-        "bases.#id = next_offset",
-        "tail.#id = :entry",
-    ]
-    change.values[":sweeps"] = number(update.sweeps)
-    change.conditions += ["attribute_not_exists(tail.#id)", "sweeps = :sweeps"]
-    change.claim(update.claims, update.now_ms)
-    change.take_out(update.settled)
-    return change
-
-
-def eviction(producers: Mapping[int, HeadProducer]) -> Change:
-    assert len(producers) <= MOST_REMOVED
-    change = Change()
-    change.values = {":one": number(1)}
-    change.sets = ["evictions = evictions + :one"]
-    for n, (producer_id, producer) in enumerate(producers.items()):
-        change.names[f"#p{n}"] = str(producer_id)
-        change.values[f":v{n}"] = number(producer.bound.version)
-        change.removes += [f"producers.#p{n}", f"producer_bases.#p{n}"]
-        change.conditions.append(f"producers.#p{n}.v = :v{n}")
-    return change
 
 
 class HeadCalls(TableCalls):
@@ -131,7 +51,7 @@ class HeadCalls(TableCalls):
 
     def _state_of(self, partition: Partition, item: Item) -> HeadState:
         state = read_state(partition, item)
-        self._settled_to[partition] = state.head.settled_to
+        self._remember(partition, state.head)
         return state
 
     async def head_state(self, partition: Partition) -> HeadState:

@@ -4,6 +4,7 @@
 |--------------------|--------------------|---------------------------------------------|
 | P#{id}#{partition} | HEAD               | a partition's head (head_items.py)          |
 | P#{id}#{partition} | E#{last offset}    | an extent                                   |
+| P#{id}#{partition} | A#{marker}         | an aborted transaction (aborted.py)         |
 | P#{id}#{partition} | B#{producer id}    | the state of an evicted producer            |
 | P#{id}#{partition} | C#{name}           | where some work on the partition left off   |
 | P#{id}#{partition} | D#{name}           | a grave: objects to be deleted              |

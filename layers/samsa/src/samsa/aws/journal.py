@@ -26,11 +26,18 @@ from samsa.ports import (
     Tail,
     UnknownPartition,
 )
-from samsa.ports.bounds import FRUGAL_INLINE_BYTES, INLINE_BYTES, MOST_HEAD_BYTES
-from samsa.ports.heads import HeadStore, entry_weight
+from samsa.ports.bounds import (
+    FRUGAL_INLINE_BYTES,
+    INLINE_BYTES,
+    MOST_HEAD_BYTES,
+    MOST_OPEN_TRANSACTIONS,
+)
+from samsa.ports.heads import HeadState, HeadStore, entry_weight
 
 CLAIM_BYTES = 50
 """Bytes that a producer takes in the head, without its state."""
+OPEN_BYTES = 35
+"""Bytes that an open transaction takes in the head."""
 
 
 class HeadJournal:
@@ -113,13 +120,17 @@ class HeadJournal:
     async def _raise_if_full(
         self, partition: Partition, known: KnownHead, extent: Extent, claims: Sequence[Claim]
     ) -> None:
-        inline = extent.size if extent.size <= INLINE_BYTES else 0
-        added = entry_weight(extent) + inline
-        added += sum(CLAIM_BYTES + len(claim.state) for claim in claims)
-        if known.state.weight + added > MOST_HEAD_BYTES:
+        """A marker is taken in any case: it ends what fills the head."""
+        if _is_full(known.state, extent, claims):
             await self._tidier.settle(partition)
-        if known.state.weight + added > MOST_HEAD_BYTES:
+        if any(claim.ends is not None for claim in claims):
+            return
+        if _is_full(known.state, extent, claims):
             raise NotDone(f"{partition}: its head has {known.state.weight} bytes")
+        if _has_too_many_open(known.state, claims):
+            known.learn(await self._heads.head_state(partition))
+        if _has_too_many_open(known.state, claims):
+            raise NotDone(f"{partition}: {MOST_OPEN_TRANSACTIONS} transactions are open")
 
     def tail(self, partition: Partition, offset: int) -> Tail | None:  # noqa: ARG002
         """Always None: another process may have appended, so readers must ask the ledger."""
@@ -149,3 +160,20 @@ class HeadJournal:
     async def close(self) -> None:
         """Does not close heads and objects: the caller that opened them does."""
         await self.drain()
+
+
+def _is_full(state: HeadState, extent: Extent, claims: Sequence[Claim]) -> bool:
+    added = entry_weight(extent) + (extent.size if extent.size <= INLINE_BYTES else 0)
+    added += sum(CLAIM_BYTES + len(claim.state) for claim in claims)
+    added += OPEN_BYTES * len(_opening(state, claims))
+    return state.weight + added > MOST_HEAD_BYTES
+
+
+def _opening(state: HeadState, claims: Sequence[Claim]) -> list[Claim]:
+    opened = state.head.open_transactions
+    return [one for one in claims if one.opens >= 0 and one.producer_id not in opened]
+
+
+def _has_too_many_open(state: HeadState, claims: Sequence[Claim]) -> bool:
+    opening = len(_opening(state, claims))
+    return opening > 0 and len(state.head.open_transactions) + opening > MOST_OPEN_TRANSACTIONS

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from samsa.aws.calls import TableCalls, counted
 from samsa.aws.errors import ConditionFailed
-from samsa.aws.head_items import read_producers
+from samsa.aws.head_items import read_open, read_producers
 from samsa.aws.items import (
     key,
     number,
@@ -38,7 +38,8 @@ class ProducerCalls(TableCalls):
     @counted
     async def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
         # The head first: a producer that is evicted between the two reads has an item by then.
-        in_head = read_producers(await self._head_item(partition))
+        head = await self._head_item(partition)
+        in_head, opened = read_producers(head), read_open(head)
         items = await self.table.items(
             partition_pk(partition),
             "B#",
@@ -49,8 +50,12 @@ class ProducerCalls(TableCalls):
         )
         found = {read_producer_id(item): read_producer(item) for item in items}
         for producer_id, (bound, _, expires_at) in in_head.items():
-            if expires_at > now:
-                found[producer_id] = max(bound, found.get(producer_id, bound))
+            if producer_id in found and found[producer_id].version > bound.version:
+                continue
+            if expires_at > now or producer_id in opened:
+                found[producer_id] = bound
+            else:  # its own item is older, and was kept for a transaction that has ended
+                found.pop(producer_id, None)
         return found
 
     @counted

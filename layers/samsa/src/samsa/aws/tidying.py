@@ -29,6 +29,8 @@ from samsa.ports.bounds import (
 from samsa.ports.heads import MOST_REMOVED, HeadProducer, HeadState, HeadStore
 
 log = logging.getLogger("samsa.aws")
+FOR_EVER_MS = 1 << 48
+"""Some thousand years from now."""
 
 
 class Settling(Enum):
@@ -110,7 +112,14 @@ class Tidier:
         return [entry for entry in some if (entry.id, entry.base) not in there]
 
     async def _index(self, partition: Partition, known: KnownHead, some: Iterable[Extent]) -> None:
+        """An entry that has left the head since may be a marker too: then whoever took it out has
+        stored what it aborted."""
+        aborted = {one.marker: one for one in known.state.head.aborted}
+
         async def index(entry: Extent) -> None:
+            # Before its extent: `_not_indexed` spares what is in the index.
+            if entry.base in aborted:
+                await self._heads.store_aborted(partition, aborted[entry.base])
             await self._heads.index(partition, entry)
             known.settled[entry.id] = entry.base
 
@@ -122,10 +131,10 @@ class Tidier:
         count = len(state.producers)
         if count <= FEW_PRODUCERS:
             return {}
-        now = self._clock.now_ms()
+        now, opened = self._clock.now_ms(), state.head.open_transactions
         oldest = sorted(state.producers.items(), key=lambda item: item[1].used_at)
         return {
-            producer_id: producer
+            producer_id: _lasting(producer) if producer_id in opened else producer
             for producer_id, producer in oldest[:MOST_REMOVED]
             if count > MOST_PRODUCERS or abs(now - producer.used_at) > IDLE_PRODUCER_MS
         }
@@ -158,6 +167,12 @@ class Tidier:
     async def drain(self) -> None:
         while tasks := [*self._settling.values(), *self._evicting.values()]:
             await asyncio.wait(tasks)
+
+
+def _lasting(producer: HeadProducer) -> HeadProducer:
+    """While its transaction is open, a producer does not expire. It comes back to the head with the
+    marker, and gets its time then."""
+    return producer._replace(expires_at=FOR_EVER_MS)
 
 
 async def _all(work: Iterable[Coroutine[Any, Any, None]]) -> None:

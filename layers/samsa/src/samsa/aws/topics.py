@@ -28,8 +28,10 @@ from samsa.aws.items import (
 from samsa.aws.table import TRANSACTION
 from samsa.ports import Misconfigured, Partition, Topic
 
-FORMAT = number(2)
-"""The format of the table. Format 1 had open slots in its heads, and stored no number."""
+FORMAT, BEFORE = number(3), number(2)
+"""The format of the table, and the one that becomes it as soon as a process has started on it: then
+no process of the older version starts any more, which would lose what heads say of aborted
+transactions. Format 1 had open slots in its heads, and stored no number."""
 AT_ONCE = 16
 """Partitions that are removed at the same time."""
 
@@ -161,7 +163,7 @@ class TopicCalls(TableCalls):
         # The head first: without it nothing can be committed.
         await self.table.call("delete_item", Key=head_key(partition))
         items = await self.table.items(
-            partition_pk(partition), "B#", LAST_EXTENT, ProjectionExpression="pk, sk"
+            partition_pk(partition), "A#", LAST_EXTENT, ProjectionExpression="pk, sk"
         )
         await self.table.delete_all([key_of(item) for item in items])
 
@@ -173,9 +175,15 @@ class TopicCalls(TableCalls):
                 "update_item",
                 Key=key("CLUSTER", "ID"),
                 UpdateExpression="SET #id = if_not_exists(#id, :proposed), #format = :format",
-                ConditionExpression="attribute_not_exists(#id) OR #format = :format",
+                ConditionExpression=(
+                    "attribute_not_exists(#id) OR #format = :format OR #format = :before"
+                ),
                 ExpressionAttributeNames={"#id": "id", "#format": "format"},
-                ExpressionAttributeValues={":proposed": string(proposed), ":format": FORMAT},
+                ExpressionAttributeValues={
+                    ":proposed": string(proposed),
+                    ":format": FORMAT,
+                    ":before": BEFORE,
+                },
                 ReturnValues="ALL_NEW",
             )
         except ConditionFailed:

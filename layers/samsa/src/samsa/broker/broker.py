@@ -25,6 +25,7 @@ from .unpacking import Unpacking
 if TYPE_CHECKING:
     from samsa.coordinator.coordinator import Coordinator
     from samsa.coordinator.group_totals import GroupTotals
+    from samsa.coordinator.transactions import TransactionCoordinator
     from samsa.groups import GroupSettings
     from samsa.wire.messages.produce import ProduceRequest
     from samsa.wire.schema import Row
@@ -33,6 +34,8 @@ LEADER_EPOCH = 0
 LONGEST_S = 20.0
 """The longest wait for an append behind API Gateway, whatever the client's timeout: API Gateway
 itself waits for 29 s."""
+PRODUCER_IDS = 100
+"""Producer ids that are taken from the ledger at once."""
 LONG_REQUESTS = 4
 """Requests with thousands of elements that are in memory, with their answers, at the same time."""
 
@@ -57,6 +60,10 @@ class Rules:
     """None: the defaults of `GroupSettings`."""
     offsets_retention_ms: int = 7 * 24 * 3600 * 1000
     offset_metadata_max_bytes: int = 4096
+    transaction_max_timeout_ms: int = 15 * 60 * 1000
+    look_at_transactions_ms: int = 1_000
+    """How often a reader looks at a transaction that holds it back and has not timed out."""
+    transactional_id_expiration_ms: int = 7 * 24 * 3600 * 1000
 
 
 class Context(NamedTuple):
@@ -91,6 +98,7 @@ class Broker:
     """The cluster as it was last seen. Asking it costs no call to a store."""
     _coordinator: "Coordinator | None" = field(init=False, default=None)
     _group_totals: "GroupTotals | None" = field(init=False, default=None)
+    _transactions: "TransactionCoordinator | None" = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.log = Log(self.stores)
@@ -143,6 +151,41 @@ class Broker:
             raise Unavailable("this broker has no store for groups")
         topics = KnownTopics(self.catalog.all, self.work)
         return Coordinator(self.stores, self.groups, self.group_settings, topics)
+
+    @property
+    def transactions(self) -> "TransactionCoordinator":
+        """Imported with the first request of a transaction."""
+        if self._transactions is None:
+            from samsa.coordinator.transactions import TransactionCoordinator
+            from samsa.transactions import Settings
+
+            if self.groups is None:
+                raise Unavailable("this broker has no store for transactions")
+            self._transactions = TransactionCoordinator(
+                self.stores,
+                self.groups,
+                self.log,
+                Settings(self.rules.transaction_max_timeout_ms),
+                self.next_producer_id,
+                self.rules.look_at_transactions_ms,
+            )
+        return self._transactions
+
+    @property
+    def transaction_figures(self) -> tuple[int, int, int]:
+        """Transactions that are open, the age of the oldest (ms), and how many this process
+        aborted because their time was up."""
+        if self._transactions is None:
+            return 0, 0, 0
+        return *self._transactions.figures(), self._transactions.aborted
+
+    async def next_producer_id(self) -> int:
+        """One that was never used. Taken from the ledger in blocks."""
+        if not self.producer_ids:
+            first = await self.stores.ledger.next_producer_ids(PRODUCER_IDS)
+            self.producer_ids = range(first, first + PRODUCER_IDS)
+        producer_id, self.producer_ids = self.producer_ids[0], self.producer_ids[1:]
+        return producer_id
 
     @property
     def group_refusals(self) -> int:

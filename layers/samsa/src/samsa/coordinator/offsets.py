@@ -6,9 +6,61 @@ there is no group (offsets of non-members), it is counted from the commit. Expir
 returned, and upkeep deletes them.
 """
 
+from typing import Protocol
+
 from samsa.broker.broker import Broker
 from samsa.groups import Group
 from samsa.ports import Committed, Offsets, Topic
+from samsa.topics.catalog import partition_of
+from samsa.wire.errors import ErrorCode
+
+FOR_EVER = -1
+LONGEST = 2**62
+"""The longest time in milliseconds that offsets are kept for: a client may send any number."""
+
+
+class CommittedRow(Protocol):
+    """One partition of an OffsetCommit or a TxnOffsetCommit."""
+
+    partition_index: int
+    committed_offset: int
+    committed_leader_epoch: int
+    committed_metadata: str | None
+
+
+def refusal(topic: Topic, row: CommittedRow, broker: Broker) -> ErrorCode:
+    """Why this offset cannot be committed, whatever the group says."""
+    if partition_of(topic, row.partition_index) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    # Kafka's limit is named after bytes, but counts UTF-16 characters. With such metadata, one item
+    # has room for 32 partitions.
+    most, metadata = broker.rules.offset_metadata_max_bytes, row.committed_metadata
+    if metadata is not None and len(metadata.encode("utf-16-le")) > 2 * most:
+        return ErrorCode.OFFSET_METADATA_TOO_LARGE
+    return ErrorCode.NONE
+
+
+def committed(row: CommittedRow, broker: Broker, kept_for: int = FOR_EVER) -> Committed:
+    """The offset as it is stored. `kept_for`: milliseconds."""
+    now = broker.stores.clock.now_ms()
+    return Committed(
+        offset=row.committed_offset,
+        leader_epoch=row.committed_leader_epoch,
+        metadata=row.committed_metadata or "",
+        committed_at=now,
+        expires_at=0 if kept_for == FOR_EVER else now + min(max(kept_for, 1), LONGEST),
+    )
+
+
+async def unstable_offsets(broker: Broker, group_id: str) -> set[tuple[str, int]]:
+    """Topic names and partitions for which a transaction that has not ended committed offsets.
+    Those that are decided, or timed out, are ended first."""
+    groups, retry = broker.coordinator.groups, broker.stores.retry
+    pending = await retry(groups.pending, group_id)
+    if pending:
+        await broker.transactions.settle(one.producer_id for one in pending)
+        pending = await retry(groups.pending, group_id)
+    return {where for one in pending for where in one.offsets}
 
 
 async def kept_offsets(broker: Broker, group_id: str) -> Offsets:

@@ -49,6 +49,7 @@ _REFUSALS = {
     Refusal.STALE_EPOCH: ErrorCode.INVALID_PRODUCER_EPOCH,
     Refusal.UNKNOWN_PRODUCER: ErrorCode.UNKNOWN_PRODUCER_ID,
     Refusal.TRY_AGAIN: ErrorCode.REQUEST_TIMED_OUT,
+    Refusal.ENDED: ErrorCode.INVALID_TXN_STATE,
 }
 
 

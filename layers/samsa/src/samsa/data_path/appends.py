@@ -14,6 +14,7 @@ from samsa.topics.internal import refuse_internal
 from samsa.wire.errors import ErrorCode
 
 from .checks import CODES, PRODUCERS_TIME, Wanted, check, gives_time
+from .transactional import OUTSIDE, Entered, with_serial
 
 if TYPE_CHECKING:
     from samsa.wire.messages.produce import TopicProduceData
@@ -47,6 +48,7 @@ class Unchecked(NamedTuple):
     partition: Partition
     check: Long[Batch]
     appended_at: int
+    entered: Entered
 
 
 def begin(
@@ -56,6 +58,7 @@ def begin(
     topic: Topic | Refused,
     terms: Terms,
     broker: Broker,
+    entered: Entered = OUTSIDE,
 ) -> Pending | Unchecked:
     if isinstance(topic, Refused):
         return Pending(row, index, topic, PRODUCERS_TIME)
@@ -67,8 +70,8 @@ def begin(
         wanted = Wanted(topic, index, terms.version, now_ms, broker.rules.work.max_made_bytes)
         batch = check(records, wanted, broker.unpacking)
         if isinstance(batch, Long):
-            return Unchecked(row, index, partition, batch, appended_at)
-        result = broker.log.append(partition, batch)
+            return Unchecked(row, index, partition, batch, appended_at, entered)
+        result = broker.log.append(partition, with_serial(batch, partition, entered))
     except (Refused, RecordError) as error:
         result = _refused(error, broker)
     return Pending(row, index, result, appended_at)
@@ -78,7 +81,8 @@ async def go_on(one: Unchecked, broker: Broker) -> Pending:
     """The caller queues nothing else before this is done: requests keep their order in the log."""
     result: Appending | Refused
     try:
-        result = broker.log.append(one.partition, await broker.unpacking.finish(one.check))
+        batch = with_serial(await broker.unpacking.finish(one.check), one.partition, one.entered)
+        result = broker.log.append(one.partition, batch)
     except (Refused, RecordError) as error:
         result = _refused(error, broker)
     return Pending(one.topic, one.number, result, one.appended_at)

@@ -87,10 +87,7 @@ def _admitted(data: memoryview, topic: Topic) -> BatchHeader:
             ErrorCode.MESSAGE_TOO_LARGE,
             f"{len(data)} bytes are more than max.message.bytes={most} of {topic.name}",
         )
-    header = validate(data)
-    if header.is_transactional:
-        raise Refused(ErrorCode.INVALID_TXN_STATE, "transactions are not supported")
-    return header
+    return validate(data)
 
 
 def _needs_keys(topic: Topic) -> bool:

@@ -45,6 +45,7 @@ class Kind(NamedTuple):
     """A row with a name and an id, and no partitions."""
     topic_key: str | UUID
     number: int
+    transactional_id: str | None = None
 
 
 class Alike(NamedTuple):
@@ -84,6 +85,7 @@ class Kinds:
             TOPIC(name=topic.name, topic_id=topic.topic_id),
             topic.topic_id if version >= FIRST_BY_ID else topic.name,
             partition.index,
+            row.transactional_id,
         )
         before = _before_records(request, row)
         self._known[before[_START.size :]] = kind

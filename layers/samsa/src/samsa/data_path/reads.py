@@ -45,6 +45,7 @@ class Read:
     """One partition of a Fetch: refused, or planned and then loaded."""
 
     __slots__ = (
+        "committed",
         "entry",
         "log_start",
         "near",
@@ -57,7 +58,11 @@ class Read:
     )
 
     def __init__(
-        self, topic: FetchTopic, entry: FetchPartition, where: Partition | Refused
+        self,
+        topic: FetchTopic,
+        entry: FetchPartition,
+        where: Partition | Refused,
+        committed: bool = False,
     ) -> None:
         self.topic = topic
         self.entry = entry
@@ -67,6 +72,8 @@ class Read:
         self.pieces: list[Piece] = []
         self.log_start = -1
         self.visible_end = -1
+        self.committed = committed
+        """Whether the reader asks for read_committed."""
         self.near: int | None = None
         """Another node, where the client should read this partition instead."""
 
@@ -100,30 +107,36 @@ class Read:
     async def _plan(self, partition: Partition, room: Room, broker: Broker) -> Plan:
         offset, asked_for = self.entry.fetch_offset, self.entry.partition_max_bytes
         if room.is_full:
-            return await broker.log.outline(partition, offset)
-        plan = await broker.log.plan(partition, offset, min(asked_for, room.left))
+            return await broker.log.outline(partition, offset, self.committed)
+        most = min(asked_for, room.left)
+        plan = await broker.log.plan(partition, offset, most, self.committed)
         room.take(plan, asked_for)
         return plan
 
 
-async def resolve(topic: FetchTopic, by_id: bool, broker: Broker) -> list[Read]:
+async def resolve(
+    topic: FetchTopic, by_id: bool, broker: Broker, committed: bool = False
+) -> list[Read]:
     found: Topic | Refused | None
     key = topic.topic_id if by_id else topic.topic
     found = broker.catalog.remembered(key)
     if found is None:
         found = await topic_or_refusal(key, broker, ErrorCode.KAFKA_STORAGE_ERROR)
     if len(topic.partitions) <= FEW:
-        return [_read(topic, entry, found) for entry in topic.partitions]
-    return [_read(topic, entry, found) async for entry in broker.work.pace(topic.partitions)]
+        return [_read(topic, entry, found, committed) for entry in topic.partitions]
+    entries = broker.work.pace(topic.partitions)
+    return [_read(topic, entry, found, committed) async for entry in entries]
 
 
-def _read(topic: FetchTopic, entry: FetchPartition, found: Topic | Refused) -> Read:
+def _read(
+    topic: FetchTopic, entry: FetchPartition, found: Topic | Refused, committed: bool
+) -> Read:
     where: Partition | Refused
     try:
         where = partition_in(found, entry.partition, entry.current_leader_epoch)
     except Refused as refused:
         where = refused.with_traceback(None)
-    return Read(topic, entry, where)
+    return Read(topic, entry, where, committed)
 
 
 def trim(reads: list[Read], most: int) -> None:

@@ -24,7 +24,8 @@ Public names, for the handlers:
   `frozenset[(topic id, number)]`; `known` is every topic by name as `TopicInfo`; `matches` holds,
   for each of `patterns_of(group, request)`, what `matches(pattern, names)` says; `known_at_ms` is
   when these were looked up
-- offsets: `may_commit`, `may_fetch`, `may_delete` return a `GroupError`, or None for yes
+- offsets: `may_commit`, `may_commit_transactional`, `may_fetch`, `may_delete` return a
+  `GroupError`, or None for yes
 - what tools show: `listed`, `described`, `consumer_described`, `state_of`, `DEAD`
 
 What the caller must do: pass a new random `ticket` (a UUID) for each JoinGroup that a client sends;
@@ -41,7 +42,7 @@ from .consumer_state import ConsumerGroup
 from .errors import GroupError
 from .heartbeat_coalescing import Hearing
 from .heartbeat_fast_path import beaten
-from .offsets import may_commit, may_delete, may_fetch
+from .offsets import may_commit, may_commit_transactional, may_delete, may_fetch
 from .packing import Corrupt
 from .patterns import BadPattern, PatternMatches, matches
 from .replies import (
@@ -117,6 +118,7 @@ __all__ = [
     "listed",
     "matches",
     "may_commit",
+    "may_commit_transactional",
     "may_delete",
     "may_fetch",
     "pack",

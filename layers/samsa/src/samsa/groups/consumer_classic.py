@@ -16,9 +16,9 @@ from .consumer_draft import ConsumerDraft
 from .consumer_state import ClassicSide, MemberState, newcomer
 from .embedded import (
     PROTOCOL_TYPE,
+    EmbeddedSubscription,
     Malformed,
     NamedPartition,
-    Subscription,
     read_subscription,
     read_version,
     write_assignment,
@@ -95,7 +95,7 @@ def _take_place(draft: ConsumerDraft, member_id: str, request: Join) -> GroupErr
 
 
 def _note(
-    draft: ConsumerDraft, member_id: str, request: Join, subscription: Subscription
+    draft: ConsumerDraft, member_id: str, request: Join, subscription: EmbeddedSubscription
 ) -> Joined:
     timeout = rebalance_timeout(request, draft.settings)
     side = ClassicSide(

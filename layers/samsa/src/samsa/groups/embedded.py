@@ -20,14 +20,14 @@ class Malformed(Exception):
     """Bytes that no consumer would send."""
 
 
-class Subscription(NamedTuple):
+class EmbeddedSubscription(NamedTuple):
     version: int
     topics: tuple[str, ...]
     owned: tuple[NamedPartition, ...] = ()
     rack_id: str | None = None
 
 
-class _Reader:
+class _BytesReader:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
@@ -76,9 +76,9 @@ class _Reader:
         return piece
 
 
-def read_subscription(data: bytes) -> Subscription:
+def read_subscription(data: bytes) -> EmbeddedSubscription:
     """Versions later than ours begin with the fields of ours."""
-    reader = _Reader(data)
+    reader = _BytesReader(data)
     try:
         version = reader.short()
         topics = tuple(reader.text() for _ in reader.count())
@@ -89,20 +89,20 @@ def read_subscription(data: bytes) -> Subscription:
         rack_id = reader.optional_text() if version >= LATEST else None
     except UnicodeDecodeError as error:
         raise Malformed(str(error)) from error
-    return Subscription(version, topics, owned, rack_id)
+    return EmbeddedSubscription(version, topics, owned, rack_id)
 
 
 def read_version(data: bytes) -> int:
     """The version of a subscription that may be any bytes; 0 if it cannot be read."""
     try:
-        return min(max(_Reader(data).short(), 0), LATEST)
+        return min(max(_BytesReader(data).short(), 0), LATEST)
     except Malformed:
         return 0
 
 
 def read_topics(data: bytes) -> tuple[str, ...]:
     """Reads only the fields that every version has."""
-    reader = _Reader(data)
+    reader = _BytesReader(data)
     try:
         reader.short()
         return tuple(reader.text() for _ in reader.count())
@@ -114,7 +114,7 @@ def read_assignment(data: bytes) -> tuple[NamedPartition, ...]:
     """Empty bytes mean no partitions."""
     if not data:
         return ()
-    reader = _Reader(data)
+    reader = _BytesReader(data)
     try:
         reader.short()
         return reader.partitions()

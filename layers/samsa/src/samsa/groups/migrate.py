@@ -13,8 +13,8 @@ from .consumer_classic import by_id, by_name
 from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberState
 from .embedded import (
     PROTOCOL_TYPE,
+    EmbeddedSubscription,
     Malformed,
-    Subscription,
     read_assignment,
     read_subscription,
     read_version,
@@ -58,7 +58,7 @@ def _metadata(group: ClassicGroup, member: Member) -> bytes:
 
 
 def _held(
-    group: ClassicGroup, subscriptions: dict[str, Subscription], known: Topics
+    group: ClassicGroup, subscriptions: dict[str, EmbeddedSubscription], known: Topics
 ) -> dict[str, Partitions]:
     """The partitions that each member was assigned. During a rebalance these are not known any
     more; then those that it owned when it joined: no other member may get them before it revokes
@@ -78,7 +78,7 @@ def _held(
 def _as_consumer(
     group: ClassicGroup,
     member: Member,
-    subscription: Subscription,
+    subscription: EmbeddedSubscription,
     assigned: Partitions,
     now_ms: int,
 ) -> ConsumerMember:

@@ -29,6 +29,22 @@ def may_commit(
     return _why_fenced(current, member_id, instance_id, generation)
 
 
+def may_commit_transactional(
+    group: Group | None,
+    member_id: str,
+    instance_id: str | None,
+    generation: int,
+    now_ms: int,
+) -> GroupError | None:
+    """The same for offsets of a transaction (KIP-447). Older producers name no member: then nothing
+    is checked, and the transaction itself fences other producers."""
+    if generation < 0 and not member_id and instance_id is None:
+        return None
+    error = may_commit(group, member_id, instance_id, generation, now_ms)
+    is_late = error is GroupError.REBALANCE_IN_PROGRESS and isinstance(group, ClassicGroup)
+    return None if is_late else error
+
+
 def may_fetch(
     group: Group | None, member_id: str | None, epoch: int, now_ms: int
 ) -> GroupError | None:

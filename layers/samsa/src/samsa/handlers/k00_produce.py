@@ -7,8 +7,12 @@ the log. The answer is sent when the appends are done. Records that take long to
 off the event loop (`checks.py`). If a topic has LogAppendTime, a batch gets the broker's time when
 it arrives. An unknown topic is not created: clients ask Metadata first, which creates it.
 
+A transactional batch is appended if the coordinator finds its partition in the ongoing transaction
+of its transactional id, or adds it (`transactional.py`).
+
 Versions: 0-2 carry message sets, which are converted to a v2 batch before they are stored. 3+ carry
-RecordBatch v2, which is stored as it came. 13 names topics by id.
+RecordBatch v2, which is stored as it came. 12+ add partitions to the transaction (KIP-890). 13
+names topics by id.
 """
 
 from __future__ import annotations
@@ -22,8 +26,16 @@ from samsa.data_path.acknowledge import response, response_in_pieces, stored_alo
 from samsa.data_path.appends import Pending, Terms, Unchecked, begin, go_on
 from samsa.data_path.checks import takes_long
 from samsa.data_path.produce_template import FIRST_BY_ID, Alike, timeout_of
+from samsa.data_path.transactional import (
+    OUTSIDE,
+    Entered,
+    enter,
+    entered_already,
+    transactional_header,
+)
 from samsa.log.writer import Appending
 from samsa.ports import Topic, Unavailable
+from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
@@ -64,6 +76,9 @@ async def produce(request: ProduceRequest, context: Context, broker: Broker) -> 
     timeout_s = timeout_of(request)
     pending: list[Pending] = []
     by_id = context.version >= FIRST_BY_ID
+    entered = OUTSIDE
+    if request.transactional_id is not None:
+        entered = await enter(request, context.version, timeout_s, broker)
     slice_ = broker.work.slice() if _is_long(request) else None
     for topic in request.topic_data:
         if slice_ is not None and slice_.is_over:
@@ -75,7 +90,7 @@ async def produce(request: ProduceRequest, context: Context, broker: Broker) -> 
         for entry in topic.partition_data:
             if slice_ is not None and slice_.is_over:
                 await slice_.rest()
-            one = begin(topic, entry.index, entry.records, found, terms, broker)
+            one = begin(topic, entry.index, entry.records, found, terms, broker, entered)
             pending.append(await go_on(one, broker) if isinstance(one, Unchecked) else one)
     if len(pending) > SHORT:
         return await _produced_long(terms, pending, timeout_s, broker)
@@ -131,10 +146,26 @@ def produce_alike(one: Alike, broker: Broker) -> Later | None:
     topic = broker.catalog.remembered(kind.topic_key)
     if topic is None or takes_long(one.records):
         return None
-    pending = begin(kind.topic, kind.number, one.records, topic, kind.terms, broker)
+    entered = OUTSIDE
+    if kind.transactional_id is not None:
+        known = _entered_alike(one, kind.transactional_id, topic, broker)
+        if known is None:
+            return None
+        entered = known
+    pending = begin(kind.topic, kind.number, one.records, topic, kind.terms, broker, entered)
     if isinstance(pending, Unchecked):
         return None
     return Produced(kind.terms, [pending], kind.timeout_s)
+
+
+def _entered_alike(
+    one: Alike, transactional_id: str, topic: Topic, broker: Broker
+) -> Entered | None:
+    header, partition = transactional_header(one.records), partition_of(topic, one.kind.number)
+    if header is None or partition is None:
+        return OUTSIDE
+    version = one.kind.terms.version
+    return entered_already(transactional_id, version, header, [partition], broker)
 
 
 async def _topic(

@@ -4,28 +4,39 @@ Behaviour: returns whole batches as they were stored. The first may begin below 
 least one batch is returned, even if it exceeds max_bytes (KIP-74). Waits until all partitions
 together have min_bytes, or max_wait is over; an append to any of them wakes it. There are no fetch
 sessions (KIP-227): every request is complete, and every answer has session 0, which means "none" to
-clients. A consumer with a rack is redirected to a process of that zone (`nodes.py`), at once and
-without records. Only the process that leads the partition does so.
+clients. With read_committed a reader gets nothing at or above the last stable offset, and a list of
+the aborted transactions in what it gets. A transaction that holds it back and is decided, or has
+timed out, is finished here (`committed_reads.py`). A consumer with a rack is redirected to a
+process of that zone (`nodes.py`), at once and without records. Only the process that leads the
+partition does so.
 
-Versions: 0-3 get message sets, converted from the batches (0-1 magic 0, 2-3 magic 1), 16 MB of them
-at most, and no message above that: MESSAGE_TOO_LARGE. For 0-2 a set that is larger than max_bytes
-is cut within its last message, never within its first. 11+ know racks. 13+ name topics by id.
+Versions: 0-3 know no isolation, and get message sets, converted from the batches (0-1 magic 0, 2-3
+magic 1), 16 MB of them at most, and no message above that: MESSAGE_TOO_LARGE. For 0-2 a set that is
+larger than max_bytes is cut within its last message, never within its first. 11+ know racks. 13+
+name topics by id.
 """
 
 from __future__ import annotations
 
 import asyncio
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, Held, handles
 from samsa.broker.work import FEW, SHORT, SIDE_BY_SIDE
+from samsa.data_path.committed_reads import settle
 from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS, MAX_BYTES, MessageSets
 from samsa.data_path.reads import Read, Room, resolve, trim
 from samsa.ports import CannotWait, Missing, Partition, Unavailable, UnknownPartition
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.fetch import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+from samsa.wire.messages.fetch import (
+    ABORTED_TRANSACTION,
+    PARTITION_RESPONSE,
+    RESPONSE,
+    TOPIC_RESPONSE,
+)
 
 if TYPE_CHECKING:
     from samsa.wire.messages.fetch import (
@@ -48,7 +59,7 @@ TRIES = 3
 async def fetch(request: FetchRequest, context: Context, broker: Broker) -> FetchResponse | Held:
     if request.session_id != 0:
         return RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    reads = await _resolve_all(request.topics, context.version >= 13, broker)
+    reads = await _resolve_all(request, context.version >= 13, broker)
     if request.rack_id:
         async for read in broker.work.pace(reads):
             read.send_near(request.rack_id, broker)
@@ -82,11 +93,12 @@ def _memory(reads: list[Read], old: MessageSets | None, broker: Broker) -> int:
     return sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.remote else 0
 
 
-async def _resolve_all(topics: list[FetchTopic], by_id: bool, broker: Broker) -> list[Read]:
+async def _resolve_all(request: FetchRequest, by_id: bool, broker: Broker) -> list[Read]:
+    committed, topics = request.isolation_level == READ_COMMITTED, request.topics
     if len(topics) <= FEW:
-        return [read for topic in topics for read in await resolve(topic, by_id, broker)]
+        return [r for topic in topics for r in await resolve(topic, by_id, broker, committed)]
     paced = broker.work.pace(topics)
-    return [read async for topic in paced for read in await resolve(topic, by_id, broker)]
+    return [r async for topic in paced for r in await resolve(topic, by_id, broker, committed)]
 
 
 async def _wait_for_data(
@@ -108,9 +120,10 @@ async def _wait_for_data(
             if not partitions or enough or deadline <= now:
                 return
             deadline = min(deadline, now + max_wait_ms)  # the clock may have been set back
+            look_again_ms = await settle(reads, broker)
             if not await _watch_all(reads, broker):
                 try:
-                    await woken.wait(max(0, deadline - clock.now_ms()))
+                    await woken.wait(max(0, deadline - clock.now_ms()), look_again_ms)
                 except CannotWait:
                     return  # with what there is; the caller parks a request that needs more
 
@@ -208,9 +221,15 @@ def _add_responses(
 
 
 def _partition_response(request: FetchRequest, read: Read) -> PartitionData:
-    aborted: list[AbortedTransaction] | None = (
-        [] if request.isolation_level == READ_COMMITTED else None
-    )
+    aborted: list[AbortedTransaction] | None = None
+    if read.committed:
+        # By first offset, not by marker as in Kafka: KafkaJS relies on it, no client on the other.
+        plan = read.plan
+        found = sorted(plan.aborted, key=attrgetter("first")) if plan is not None else ()
+        aborted = [
+            ABORTED_TRANSACTION(producer_id=one.producer_id, first_offset=one.first)
+            for one in found
+        ]
     if read.near is not None:
         return PARTITION_RESPONSE(
             partition_index=read.entry.partition,
@@ -232,7 +251,7 @@ def _partition_response(request: FetchRequest, read: Read) -> PartitionData:
     return PARTITION_RESPONSE(
         partition_index=read.entry.partition,
         high_watermark=read.plan.visible_end,
-        last_stable_offset=read.plan.visible_end,
+        last_stable_offset=read.plan.stable_end,
         log_start_offset=read.plan.log_start,
         aborted_transactions=aborted,
         records=read.pieces,

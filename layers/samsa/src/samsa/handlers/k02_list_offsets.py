@@ -2,7 +2,8 @@
 
 Behaviour: timestamp −1 means the visible end; −2 (and −4, the earliest local offset) the log start;
 −3 the record with the greatest timestamp; −5 and −6 (tiered storage, which does not exist here) no
-offset; any other the first record at or after the timestamp.
+offset; any other the first record at or after the timestamp. With read_committed the last stable
+offset is the end, and a record that is not below it is not found.
 
 Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ with one offset. −3
 came with 7, −4 with 8, −5 with 9, −6 with 11: in earlier versions they are UNSUPPORTED_VERSION.
@@ -37,6 +38,7 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4,
 EARLIEST_PENDING_UPLOAD = -6
 SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 NOT_FOUND = Found(-1, -1)
+READ_COMMITTED = 1
 
 
 @handles(ApiKey.LIST_OFFSETS)
@@ -45,7 +47,8 @@ async def list_offsets(
 ) -> ListOffsetsResponse:
     async def answer(topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
         found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR)
-        each = partial(_answer, found, context, broker)
+        committed = request.isolation_level == READ_COMMITTED
+        each = partial(_answer, found, committed, context, broker)
         partitions = await broker.work.each(topic.partitions, each)
         return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
 
@@ -53,7 +56,11 @@ async def list_offsets(
 
 
 async def _answer(
-    topic: Topic | Refused, context: Context, broker: Broker, entry: ListOffsetsPartition
+    topic: Topic | Refused,
+    committed: bool,
+    context: Context,
+    broker: Broker,
+    entry: ListOffsetsPartition,
 ) -> ListOffsetsPartitionResponse:
     try:
         partition = partition_in(topic, entry.partition_index, entry.current_leader_epoch)
@@ -61,7 +68,7 @@ async def _answer(
             raise Refused(ErrorCode.UNSUPPORTED_VERSION, "a newer version asks for this")
         if context.version == 0:
             return await _old_style(partition, entry, broker)
-        at = await _look_up(partition, entry.timestamp, broker)
+        at = await _look_up(partition, entry.timestamp, committed, broker)
     except Refused as refused:
         code = refused.code
     except UnknownPartition:
@@ -80,14 +87,14 @@ async def _answer(
     return PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
 
 
-async def _look_up(partition: Partition, timestamp: int, broker: Broker) -> Found:
+async def _look_up(partition: Partition, timestamp: int, committed: bool, broker: Broker) -> Found:
     if timestamp >= 0:
-        return await broker.log.times.at(partition, timestamp) or NOT_FOUND
+        return await broker.log.times.at(partition, timestamp, committed) or NOT_FOUND
     if timestamp == MAX_TIMESTAMP:
-        return await broker.log.times.newest(partition) or NOT_FOUND
+        return await broker.log.times.newest(partition, committed) or NOT_FOUND
     head = await broker.log.head(partition)
     if timestamp == LATEST:
-        return Found(head.next_offset, -1)
+        return Found(head.stable_end if committed else head.next_offset, -1)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         return Found(head.log_start, -1)
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
@@ -102,7 +109,7 @@ async def _old_style(
     if entry.timestamp == LATEST:
         offsets = sorted({head.next_offset, head.log_start}, reverse=True)
     else:
-        found = await _look_up(partition, entry.timestamp, broker)
+        found = await _look_up(partition, entry.timestamp, False, broker)
         offsets = [found.offset if found.offset >= 0 else head.next_offset]
     return PARTITION_RESPONSE(
         partition_index=entry.partition_index,

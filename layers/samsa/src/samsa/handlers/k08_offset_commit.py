@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of
+from samsa.coordinator.offsets import committed, refusal
 from samsa.groups import ConsumerGroup, Group, may_commit
-from samsa.ports import Committed, Offsets, Unavailable
+from samsa.ports import Offsets, Unavailable
 from samsa.ports.bounds import LONGEST_GROUP_ID
-from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 FIRST_WITH_IDS = 10
 FIRST_OF_CONSUMER_PROTOCOL = FIRST_WITH_NOT_FOUND = 9
-DEFAULT_RETENTION = -1
-LONGEST = 2**62
-"""The longest time in milliseconds that offsets are kept for: a client may send any number."""
 AT_ONCE = 1_000
 """Offsets that are stored by one write. If a longer request fails, some of its offsets may be
 stored and others not. The client gets the error; a retry stores the same offsets again."""
@@ -85,22 +82,19 @@ async def _topic(
     try:
         topic = await topic_of(asked.topic_id if by_id else asked.name, broker)
     except Refused as refused:
-        refusal = refused.code if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        why = refused.code if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     except Unavailable:
-        refusal = UNAVAILABLE
+        why = UNAVAILABLE
     else:
         async for entry in broker.work.pace(asked.partitions):
-            code = ErrorCode.NONE
-            if partition_of(topic, entry.partition_index) is None:
-                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            elif _too_large(entry.committed_metadata, broker):
-                code = ErrorCode.OFFSET_METADATA_TOO_LARGE
-            else:
-                offsets[topic.name, entry.partition_index] = _committed(entry, request, broker)
+            code = refusal(topic, entry, broker)
+            if not code:
+                where = topic.name, entry.partition_index
+                offsets[where] = committed(entry, broker, request.retention_time_ms)
             answer.partitions.append(_answered(entry, code))
         return answer
     entries = broker.work.pace(asked.partitions)
-    answer.partitions = [_answered(entry, refusal) async for entry in entries]
+    answer.partitions = [_answered(entry, why) async for entry in entries]
     return answer
 
 
@@ -108,27 +102,6 @@ def _answered(
     entry: OffsetCommitRequestPartition, code: ErrorCode
 ) -> OffsetCommitResponsePartition:
     return PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
-
-
-def _too_large(metadata: str | None, broker: Broker) -> bool:
-    # Kafka's limit is named after bytes, but counts UTF-16 characters. With such metadata, one item
-    # has room for 32 partitions.
-    most = broker.rules.offset_metadata_max_bytes
-    return metadata is not None and len(metadata.encode("utf-16-le")) > 2 * most
-
-
-def _committed(
-    entry: OffsetCommitRequestPartition, request: OffsetCommitRequest, broker: Broker
-) -> Committed:
-    now = broker.stores.clock.now_ms()
-    kept_for = request.retention_time_ms
-    return Committed(
-        offset=entry.committed_offset,
-        leader_epoch=entry.committed_leader_epoch,
-        metadata=entry.committed_metadata or "",
-        committed_at=now,
-        expires_at=0 if kept_for == DEFAULT_RETENTION else now + min(max(kept_for, 1), LONGEST),
-    )
 
 
 async def _commit(

@@ -1,8 +1,9 @@
 """OffsetFetch (key 9).
 
 Behaviour: a partition for which the group has committed nothing has offset -1, whether or not the
-group or the topic exists. Null topics means all offsets that the group has committed. There are no
-open transactions, so every offset is stable.
+group or the topic exists. Null topics means all offsets that the group has committed. With
+`require_stable`, a partition for which a transaction has offsets that are not decided yet gets
+UNSTABLE_OFFSET_COMMIT: clients try again.
 
 Versions: 0-7 ask for one group, 8+ for several. 9+ name a member, whose epoch must be current in a
 group of the consumer protocol. 10 names topics by id.
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.broker.work import FEW
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of
-from samsa.coordinator.offsets import kept_offsets
+from samsa.coordinator.offsets import kept_offsets, unstable_offsets
 from samsa.groups import may_fetch
 from samsa.ports import Committed, Offsets, Unavailable
 from samsa.topics.configs import Refused
@@ -51,6 +52,8 @@ FIRST_WITH_GROUP_ERROR = 2
 FIRST_WITH_GROUPS = 8
 FIRST_WITH_IDS = 10
 NOTHING = Committed(-1, -1, "", 0, 0)
+UNSTABLE = Committed(-1, -1, "", 0, 0)
+"""In place of an offset that may change with a transaction. It is compared by identity."""
 
 
 @handles(ApiKey.OFFSET_FETCH)
@@ -58,9 +61,10 @@ async def offset_fetch(
     request: OffsetFetchRequest, context: Context, broker: Broker
 ) -> OffsetFetchResponse:
     if context.version >= FIRST_WITH_GROUPS:
-        groups = broker.work.pace(request.groups)
-        return RESPONSE(groups=[await _group(group, context, broker) async for group in groups])
-    offsets, code = await _offsets(request.group_id, broker)
+        stable, groups = request.require_stable, broker.work.pace(request.groups)
+        found = [await _group(group, stable, context, broker) async for group in groups]
+        return RESPONSE(groups=found)
+    offsets, code = await _offsets(request.group_id, request.require_stable, broker)
     if code and context.version >= FIRST_WITH_GROUP_ERROR:
         return RESPONSE(error_code=code)
     asked = _wanted(request.topics, offsets)
@@ -75,9 +79,14 @@ async def offset_fetch(
     )
 
 
-async def _offsets(group_id: str, broker: Broker) -> tuple[Offsets, ErrorCode]:
+async def _offsets(
+    group_id: str, require_stable: bool, broker: Broker
+) -> tuple[Offsets, ErrorCode]:
     try:
-        return await kept_offsets(broker, group_id), ErrorCode.NONE
+        # First those that may change: what a transaction committed meanwhile is then seen.
+        unstable = await unstable_offsets(broker, group_id) if require_stable else ()
+        offsets = await kept_offsets(broker, group_id)
+        return {**offsets, **dict.fromkeys(unstable, UNSTABLE)}, ErrorCode.NONE
     except Unavailable:
         return {}, UNAVAILABLE
 
@@ -111,6 +120,8 @@ async def _rows(
 
 
 def _row(number: int, found: Committed, code: ErrorCode, row: Callable[..., R]) -> R:
+    if found is UNSTABLE:
+        code = ErrorCode.UNSTABLE_OFFSET_COMMIT
     return row(
         partition_index=number,
         committed_offset=found.offset,
@@ -121,12 +132,12 @@ def _row(number: int, found: Committed, code: ErrorCode, row: Callable[..., R]) 
 
 
 async def _group(
-    asked: OffsetFetchRequestGroup, context: Context, broker: Broker
+    asked: OffsetFetchRequestGroup, require_stable: bool, context: Context, broker: Broker
 ) -> OffsetFetchResponseGroup:
     code = await _why_not(asked, broker)
     if code:
         return GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
-    offsets, code = await _offsets(asked.group_id, broker)
+    offsets, code = await _offsets(asked.group_id, require_stable, broker)
     if code:
         return GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
     by_id = context.version >= FIRST_WITH_IDS

@@ -3,17 +3,16 @@
 Behaviour: lists all supported APIs; each has a handler. An unknown version is answered at version 0
 with UNSUPPORTED_VERSION and the same list, so that the client can retry with a supported version.
 
-Features (3+): the features of Kafka 4.3 that exist here. `metadata.version` tells clients which
-Kafka this corresponds to; nothing here depends on it. `group.version=1` is the consumer protocol
-(KIP-848). There are no transactions, share groups, streams groups or voters: their features are not
-listed, which means level 0. Features never change, so their epoch stays 0.
+Features (3+): the features of Kafka 4.3 that exist here (`topics/features.py`). They never change,
+so their epoch stays 0.
 
 Versions: 3 lists no feature whose lowest level is 0: old Java clients do not read it (KAFKA-17011).
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
+from samsa.topics.features import FEATURES
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.api_versions import (
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
     from samsa.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 
 
-class Feature(NamedTuple):
-    name: str
-    lowest: int
-    level: int
-    """The level in use, which is also the highest supported."""
-
-
-FEATURES = (Feature("group.version", 0, 1), Feature("metadata.version", 7, 30))
 FEATURES_EPOCH = 0
 FIRST_WITH_LEVEL_0 = 4
 

@@ -1,7 +1,10 @@
 """InitProducerId (key 22).
 
 Behaviour: an idempotent producer gets a new id that was never used before, at epoch 0. Ids are
-taken from the ledger in blocks. Transactional ids are not supported yet, and get an error.
+taken from the ledger in blocks. A transactional producer gets the id of its transactional id, with
+a new epoch, which fences all producers before it; an open transaction of theirs is aborted first.
+
+Versions: before 4 a fenced producer gets INVALID_PRODUCER_EPOCH.
 """
 
 from __future__ import annotations
@@ -9,7 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.transaction_errors import ask, for_old_clients
 from samsa.ports import Unavailable
+from samsa.transactions import Init
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.init_producer_id import RESPONSE
@@ -17,7 +22,8 @@ from samsa.wire.messages.init_producer_id import RESPONSE
 if TYPE_CHECKING:
     from samsa.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
-BLOCK = 100
+FIRST_WITH_FENCED = 4
+NO_EPOCH = -1
 
 
 @handles(ApiKey.INIT_PRODUCER_ID)
@@ -25,17 +31,23 @@ async def init_producer_id(
     request: InitProducerIdRequest, context: Context, broker: Broker
 ) -> InitProducerIdResponse:
     if request.transactional_id is not None:
-        return RESPONSE(error_code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        return await _transactional(request, request.transactional_id, context, broker)
     try:
-        producer_id = await _next_id(broker)
+        producer_id = await broker.next_producer_id()
     except Unavailable:
-        return RESPONSE(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return _refusal(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return RESPONSE(producer_id=producer_id, producer_epoch=0)
 
 
-async def _next_id(broker: Broker) -> int:
-    if not broker.producer_ids:
-        first = await broker.stores.ledger.next_producer_ids(BLOCK)
-        broker.producer_ids = range(first, first + BLOCK)
-    producer_id, broker.producer_ids = broker.producer_ids[0], broker.producer_ids[1:]
-    return producer_id
+async def _transactional(
+    request: InitProducerIdRequest, transactional_id: str, context: Context, broker: Broker
+) -> InitProducerIdResponse:
+    wanted = Init(request.transaction_timeout_ms, request.producer_id, request.producer_epoch)
+    answer, code = await ask(transactional_id, wanted, broker)
+    if answer is None:
+        return _refusal(for_old_clients(code, context.version >= FIRST_WITH_FENCED))
+    return RESPONSE(producer_id=answer.producer_id, producer_epoch=answer.epoch)
+
+
+def _refusal(code: ErrorCode) -> InitProducerIdResponse:
+    return RESPONSE(error_code=code, producer_epoch=NO_EPOCH)

@@ -1,12 +1,13 @@
 """DescribeProducers (key 61).
 
 Behaviour: lists the idempotent producers that a partition remembers, each with the sequence of its
-last batch, and with that batch's timestamp in the log (−1 once the batch has been deleted). There
-are no transactions, and so no coordinator epochs.
+last batch, with that batch's timestamp in the log (−1 once the batch has been deleted), and with
+the first offset of the transaction that it has open (−1: none). Coordinators have no epochs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from samsa.wire.messages.describe_producers import ProducerState as ProducerRow
 
 ANY_EPOCH = -1
+COORDINATOR_EPOCH = 0
+"""There is one, as in the markers."""
 NOT_KNOWN = -1
 
 
@@ -55,8 +58,9 @@ async def describe_producers(
 async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> PartitionResponse:
     try:
         partition = partition_in(topic, number, ANY_EPOCH)
+        head = await broker.log.head(partition)
         found = await broker.stores.ledger.producers(partition, broker.stores.clock.now_ms())
-        producers = await _describe_all(partition, found, broker)
+        producers = await _describe_all(partition, found, head.open_transactions, broker)
     except Refused as refused:
         code, message = refused.code, refused.message
     except UnknownPartition:
@@ -69,12 +73,14 @@ async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> Partit
 
 
 async def _describe_all(
-    partition: Partition, found: dict[int, Bound], broker: Broker
+    partition: Partition, found: dict[int, Bound], opened: Mapping[int, int], broker: Broker
 ) -> list[ProducerRow]:
     """A few concurrently: each needs a read of its last batch."""
 
     async def describe(one: tuple[int, Bound]) -> ProducerRow:
-        return await _describe(partition, *one, broker)
+        row = await _describe(partition, *one, broker)
+        row.current_txn_start_offset = opened.get(row.producer_id, NOT_KNOWN)
+        return row
 
     return await broker.work.some_at_once(list(found.items()), describe)
 
@@ -83,6 +89,13 @@ async def _describe(
     partition: Partition, producer_id: int, bound: Bound, broker: Broker
 ) -> ProducerRow:
     state = ProducerState.of(bound)
+    coordinator_epoch = COORDINATOR_EPOCH if state.ended else NOT_KNOWN
+    if not state.entries:  # its last batch was a marker, with a new epoch
+        return PRODUCER(
+            producer_id=producer_id,
+            producer_epoch=state.epoch,
+            coordinator_epoch=coordinator_epoch,
+        )
     last = state.entries[-1]
     try:
         batch = await broker.log.reader.batch_at(partition, last.base)
@@ -94,5 +107,5 @@ async def _describe(
         producer_epoch=state.epoch,
         last_sequence=last.last,
         last_timestamp=timestamp,
-        coordinator_epoch=NOT_KNOWN,
+        coordinator_epoch=coordinator_epoch,
     )

@@ -1,22 +1,28 @@
 """DescribeTransactions (key 65).
 
-Behaviour: there are no transactions. Each id gets TRANSACTIONAL_ID_NOT_FOUND, as from its
-coordinator in Kafka; an empty id gets INVALID_REQUEST.
+Behaviour: each transactional id as its coordinator has it. An id that is not known gets
+TRANSACTIONAL_ID_NOT_FOUND; an empty id gets INVALID_REQUEST. Partitions of topics that were deleted
+meanwhile are left out.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.transaction_errors import UNAVAILABLE, is_transactional_id
+from samsa.ports import Unavailable
+from samsa.transactions import Transaction
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_transactions import RESPONSE, STATE
+from samsa.wire.messages.describe_transactions import RESPONSE, STATE, TOPIC
 
 if TYPE_CHECKING:
     from samsa.wire.messages.describe_transactions import (
         DescribeTransactionsRequest,
         DescribeTransactionsResponse,
+        TopicData,
         TransactionState,
     )
 
@@ -25,11 +31,43 @@ if TYPE_CHECKING:
 async def describe_transactions(
     request: DescribeTransactionsRequest, context: Context, broker: Broker
 ) -> DescribeTransactionsResponse:
+    ids = list(dict.fromkeys(request.transactional_ids))
+    found = await broker.work.some_at_once(ids, partial(_state, broker))
+    by_id = dict(zip(ids, found, strict=True))
     asked = broker.work.pace(request.transactional_ids)
-    return RESPONSE(transaction_states=[_state(one) async for one in asked])
+    return RESPONSE(transaction_states=[by_id[one] async for one in asked])
 
 
-def _state(transactional_id: str) -> TransactionState:
-    unknown = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
-    code = unknown if transactional_id else ErrorCode.INVALID_REQUEST
+async def _state(broker: Broker, transactional_id: str) -> TransactionState:
+    code = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+    if not transactional_id:
+        code = ErrorCode.INVALID_REQUEST
+    elif is_transactional_id(transactional_id):
+        try:
+            found = await broker.transactions.look(transactional_id)
+            if found is not None:
+                return await _described(transactional_id, found, broker)
+        except Unavailable:
+            code = UNAVAILABLE
     return STATE(error_code=code, transactional_id=transactional_id)
+
+
+async def _described(transactional_id: str, found: Transaction, broker: Broker) -> TransactionState:
+    return STATE(
+        transactional_id=transactional_id,
+        transaction_state=found.state.value,
+        transaction_timeout_ms=found.timeout_ms,
+        transaction_start_time_ms=found.started_at,
+        producer_id=found.producer_id,
+        producer_epoch=found.epoch,
+        topics=await _topics(found, broker),
+    )
+
+
+async def _topics(found: Transaction, broker: Broker) -> list[TopicData]:
+    numbers: dict[str, list[int]] = {}
+    for topic_id, number in sorted(found.partitions):
+        topic = await broker.catalog.with_id(topic_id)
+        if topic is not None:
+            numbers.setdefault(topic.name, []).append(number)
+    return [TOPIC(topic=name, partitions=some) for name, some in numbers.items()]

@@ -1,25 +1,31 @@
 """ListTransactions (key 66).
 
-Behaviour: there are no transactions. The answer is an empty list, and the state filters that are
-not states of Kafka.
+Behaviour: the transactional ids whose coordinator is this process (tools ask each node), with their
+states; filtered by state, by producer id, by how long a transaction has been open, and by a
+pattern. State filters that are not states of Kafka are answered as such.
 
 Versions: 1+ filter by duration. 2+ by a pattern, which must be valid in RE2.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.transaction_errors import UNAVAILABLE
 from samsa.groups.patterns import BadPattern, compile_pattern
+from samsa.ports import Unavailable
+from samsa.transactions import Transaction
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.list_transactions import RESPONSE
+from samsa.wire.messages.list_transactions import RESPONSE, STATE
 
 if TYPE_CHECKING:
     from samsa.wire.messages.list_transactions import (
         ListTransactionsRequest,
         ListTransactionsResponse,
+        TransactionState,
     )
 
 STATES = {
@@ -32,10 +38,49 @@ STATES = {
 async def list_transactions(
     request: ListTransactionsRequest, context: Context, broker: Broker
 ) -> ListTransactionsResponse:
-    pattern = request.transactional_id_pattern
-    if pattern:
+    compiled = None
+    if request.transactional_id_pattern:
         try:
-            compile_pattern(pattern)
+            compiled = compile_pattern(request.transactional_id_pattern)
         except BadPattern:
             return RESPONSE(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
-    return RESPONSE(unknown_state_filters=[s for s in request.state_filters if s not in STATES])
+    try:
+        ids = [
+            one
+            async for one in broker.work.pace(await broker.transactions.all_ids())
+            if (context.asks_all or broker.nodes.coordinates(one))
+            and (compiled is None or compiled.fullmatch(one.encode()))
+        ]
+        found = await broker.work.some_at_once(ids, partial(_listed, request, broker))
+    except Unavailable:
+        return RESPONSE(error_code=UNAVAILABLE)
+    return RESPONSE(
+        unknown_state_filters=[s for s in request.state_filters if s not in STATES],
+        transaction_states=[one for one in found if one is not None],
+    )
+
+
+async def _listed(
+    request: ListTransactionsRequest, broker: Broker, transactional_id: str
+) -> TransactionState | None:
+    found = await broker.transactions.look(transactional_id)
+    if found is None or not _fits(request, found, broker.stores.clock.now_ms()):
+        return None
+    return STATE(
+        transactional_id=transactional_id,
+        producer_id=found.producer_id,
+        transaction_state=found.state.value,
+    )
+
+
+def _fits(request: ListTransactionsRequest, found: Transaction, now_ms: int) -> bool:
+    def is_among(wanted: list[Any], value: Any) -> bool:
+        return not wanted or value in wanted
+
+    # As in Kafka, whatever its state: one that has not begun counts as begun in 1969.
+    is_long = now_ms - found.started_at > request.duration_filter
+    return (
+        is_among(request.state_filters, found.state.value)
+        and is_among(request.producer_id_filters, found.producer_id)
+        and (request.duration_filter < 0 or is_long)
+    )

@@ -5,8 +5,8 @@ from fastapi import FastAPI
 from samsa import __version__
 
 from . import described, failures
-from .guard import Bounded
-from .kafka_client import Kafka
+from .guard import RequestGuard
+from .kafka_client import InProcessClient
 from .routes import (
     cluster,
     configs,
@@ -21,7 +21,7 @@ from .routes import (
 ROUTES = (topics, partitions, configs, produce, read, groups, group_offsets, cluster)
 
 
-def application(kafka: Kafka) -> FastAPI:
+def application(kafka: InProcessClient) -> FastAPI:
     app = FastAPI(
         title="Samsa",
         version=__version__,
@@ -36,5 +36,5 @@ def application(kafka: Kafka) -> FastAPI:
         app.include_router(each.router)
     failures.add_to(app)
     described.add_to(app)
-    app.add_middleware(Bounded)
+    app.add_middleware(RequestGuard)
     return app

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from pydantic import Field, field_validator
 
-from .parameters import Given, examples
+from .parameters import StrictBody, examples
 
 BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 MARGIN = 50
@@ -31,7 +31,7 @@ class Encoding(StrEnum):
     BASE64 = "base64"
 
 
-class Text(Given):
+class Text(StrictBody):
     """UTF-8."""
 
     model_config = examples({"text": "hello"})
@@ -41,7 +41,7 @@ class Text(Given):
         return self.text.encode()
 
 
-class Json(Given):
+class Json(StrictBody):
     """Any JSON value, stored without spaces."""
 
     model_config = examples({"json": {"total": 12}})
@@ -58,7 +58,7 @@ class Json(Given):
         return json.dumps(self.value, separators=(",", ":")).encode()
 
 
-class Base64(Given):
+class Base64(StrictBody):
     """Any bytes, in base64."""
 
     model_config = examples({"base64": "aGVsbG8="})

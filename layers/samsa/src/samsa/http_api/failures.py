@@ -15,7 +15,7 @@ from samsa.records.errors import RecordError
 from samsa.topics.configs import Refused
 from samsa.wire.errors import ErrorCode
 
-from .problems import Failed, Invalid, answer, of_http, of_kafka
+from .problems import Invalid, RequestFailed, answer, of_http, of_kafka
 
 METHOD_NOT_ALLOWED = 405
 MOST_ERRORS = 20
@@ -24,7 +24,7 @@ MOST_ERRORS = 20
 
 def add_to(app: FastAPI) -> None:
     app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(Failed, _failed)
+    app.add_exception_handler(RequestFailed, _failed)
     app.add_exception_handler(OutOfRange, _out_of_range)
     app.add_exception_handler(UnknownPartition, _deleted)
     app.add_exception_handler(RecordError, _bad_records)

@@ -21,7 +21,7 @@ WITHOUT_EFFECT = ("GET", "HEAD", "OPTIONS")
 BINARY = "application/octet-stream"
 
 
-class Bounded:
+class RequestGuard:
     def __init__(self, app: ASGIApp, most: int = MAX_BODY, together: int = MAX_BODIES) -> None:
         self._app = app
         self._most = most

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from samsa.broker.broker import HANDLERS, Broker, Context, Held, Later
+from samsa.broker.answer_rows import row_of
+from samsa.broker.broker import HANDLERS, Broker, Context
 from samsa.ports import Partition, Topic
 from samsa.topics.configs import Refused
 from samsa.wire.apis import APIS, ApiKey
@@ -17,7 +18,7 @@ NEWEST = 1_000
 MOST_WAITING = 50
 
 
-class Kafka:
+class InProcessClient:
     def __init__(
         self, broker: Broker, address: tuple[str, int] | None = None, may_wait: bool = True
     ) -> None:
@@ -44,16 +45,8 @@ class Kafka:
         """The answer. Its memory counts as in use until the block ends."""
         version = min(APIS[key].versions[-1], at_most)
         context = Context(version, CLIENT_ID, self.address or ("", 0), asks_all=True)
-        given = await HANDLERS[key](row, context, self.broker)
-        if isinstance(given, Later):
-            given = await given.ended()
-        if not isinstance(given, Held):
-            yield given
-            return
-        try:
-            yield given.row
-        finally:
-            given.release()
+        async with row_of(await HANDLERS[key](row, context, self.broker)) as answer:
+            yield answer
 
     async def ask(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> Any:
         async with self.answered(key, row, at_most) as answer:
@@ -77,9 +70,9 @@ def check(code: int, message: str | None, what: str) -> None:
         raise Refused(error, message or f"{what}: {error.name.lower().replace('_', ' ')}")
 
 
-def _kafka_of(request: Request) -> Kafka:
-    kafka: Kafka = request.app.state.kafka
+def _kafka_of(request: Request) -> InProcessClient:
+    kafka: InProcessClient = request.app.state.kafka
     return kafka
 
 
-Asked = Annotated[Kafka, Depends(_kafka_of)]
+Asked = Annotated[InProcessClient, Depends(_kafka_of)]

@@ -27,7 +27,7 @@ def missing() -> str | None:
     return next((name for name in NEEDED if find_spec(name) is None), None)
 
 
-class HttpDoor:
+class LazyListener:
     def __init__(self, host: str, port: int, names: Collection[str] = ()) -> None:
         """`names`: accepted in the Host header, beside addresses."""
         self.host = host
@@ -49,7 +49,7 @@ class HttpDoor:
         sock.setblocking(False)
         self.host, self.port = sock.getsockname()[:2]
         self._listening, self._kafka = sock, (broker, address)
-        asyncio.get_running_loop().add_reader(sock.fileno(), self._first_visitor)
+        asyncio.get_running_loop().add_reader(sock.fileno(), self._first_client)
 
     @property
     def url(self) -> str | None:
@@ -59,20 +59,20 @@ class HttpDoor:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
-    def _first_visitor(self) -> None:
+    def _first_client(self) -> None:
         assert self._listening is not None
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._listening.fileno())
         self._serving = loop.create_task(self._serve(self._listening))
-        self._serving.add_done_callback(_tell)
+        self._serving.add_done_callback(_log_failure)
 
     async def _serve(self, listening: socket.socket) -> None:
-        self._server = await asyncio.to_thread(self._put_together, listening)
+        self._server = await asyncio.to_thread(self._assemble, listening)
         await self._server.serve([listening])
 
-    def _put_together(self, listening: socket.socket) -> Any:
+    def _assemble(self, listening: socket.socket) -> Any:
         assert self._kafka is not None
-        kafka = import_module("samsa.http_api.kafka_client").Kafka(*self._kafka)
+        kafka = import_module("samsa.http_api.kafka_client").InProcessClient(*self._kafka)
         return import_module("samsa.http_api.server").server(kafka, listening, self._names)
 
     async def close(self) -> None:
@@ -90,6 +90,6 @@ class HttpDoor:
         self._listening.close()
 
 
-def _tell(task: "asyncio.Task[None]") -> None:
+def _log_failure(task: "asyncio.Task[None]") -> None:
     if not task.cancelled() and (error := task.exception()):
         event(log, logging.ERROR, "the HTTP API has ended", why=repr(error))

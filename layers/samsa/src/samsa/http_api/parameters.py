@@ -27,7 +27,7 @@ GroupId: TypeAlias = Annotated[
 ]
 
 
-class Given(BaseModel):
+class StrictBody(BaseModel):
     """A body, or a part of one: it holds what is described, as what it is described."""
 
     model_config = ConfigDict(extra="forbid", strict=True)

@@ -35,12 +35,12 @@ class Problem(BaseModel):
     errors: list[Invalid] = Field(default=[], description="Of a request that is not as described")
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     status: int
     next_step: str
 
 
-class Failed(Exception):
+class RequestFailed(Exception):
     """A refusal that Kafka has no error for."""
 
     def __init__(self, status: int, title: str, detail: str, next_step: str) -> None:
@@ -61,31 +61,31 @@ _SMALLER = (
     "Send fewer or smaller records at once, or raise the topic's max.message.bytes with "
     "PATCH /topics/{topic}/configs."
 )
-KINDS: Mapping[ErrorCode, Kind] = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: Kind(404, _TOPICS),
-    ErrorCode.UNKNOWN_TOPIC_ID: Kind(404, _TOPICS),
-    ErrorCode.GROUP_ID_NOT_FOUND: Kind(404, "GET /groups lists the groups that there are."),
-    ErrorCode.TOPIC_ALREADY_EXISTS: Kind(409, "Use it, or choose another name."),
-    ErrorCode.NON_EMPTY_GROUP: Kind(409, _MEMBERS),
-    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: Kind(409, _MEMBERS),
-    ErrorCode.UNKNOWN_MEMBER_ID: Kind(409, _MEMBERS),
-    ErrorCode.ILLEGAL_GENERATION: Kind(409, _MEMBERS),
-    ErrorCode.REBALANCE_IN_PROGRESS: Kind(409, _MEMBERS),
-    ErrorCode.MESSAGE_TOO_LARGE: Kind(413, _SMALLER),
-    ErrorCode.RECORD_LIST_TOO_LARGE: Kind(413, _SMALLER),
-    ErrorCode.OFFSET_OUT_OF_RANGE: Kind(
+KINDS: Mapping[ErrorCode, ProblemKind] = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ProblemKind(404, _TOPICS),
+    ErrorCode.UNKNOWN_TOPIC_ID: ProblemKind(404, _TOPICS),
+    ErrorCode.GROUP_ID_NOT_FOUND: ProblemKind(404, "GET /groups lists the groups that there are."),
+    ErrorCode.TOPIC_ALREADY_EXISTS: ProblemKind(409, "Use it, or choose another name."),
+    ErrorCode.NON_EMPTY_GROUP: ProblemKind(409, _MEMBERS),
+    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: ProblemKind(409, _MEMBERS),
+    ErrorCode.UNKNOWN_MEMBER_ID: ProblemKind(409, _MEMBERS),
+    ErrorCode.ILLEGAL_GENERATION: ProblemKind(409, _MEMBERS),
+    ErrorCode.REBALANCE_IN_PROGRESS: ProblemKind(409, _MEMBERS),
+    ErrorCode.MESSAGE_TOO_LARGE: ProblemKind(413, _SMALLER),
+    ErrorCode.RECORD_LIST_TOO_LARGE: ProblemKind(413, _SMALLER),
+    ErrorCode.OFFSET_OUT_OF_RANGE: ProblemKind(
         416, "Ask for an offset within the log: GET /topics/{topic}/partitions tells its bounds."
     ),
-    ErrorCode.REQUEST_TIMED_OUT: Kind(UNAVAILABLE, _AGAIN),
-    ErrorCode.KAFKA_STORAGE_ERROR: Kind(UNAVAILABLE, _AGAIN),
-    ErrorCode.COORDINATOR_NOT_AVAILABLE: Kind(UNAVAILABLE, _AGAIN),
-    ErrorCode.LEADER_NOT_AVAILABLE: Kind(UNAVAILABLE, _AGAIN),
+    ErrorCode.REQUEST_TIMED_OUT: ProblemKind(UNAVAILABLE, _AGAIN),
+    ErrorCode.KAFKA_STORAGE_ERROR: ProblemKind(UNAVAILABLE, _AGAIN),
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: ProblemKind(UNAVAILABLE, _AGAIN),
+    ErrorCode.LEADER_NOT_AVAILABLE: ProblemKind(UNAVAILABLE, _AGAIN),
 }
 """An error that is not listed is a mistake of the client: 422."""
 
 
 def of_kafka(code: ErrorCode, detail: str) -> Problem:
-    kind = KINDS.get(code, Kind(422, _MEND))
+    kind = KINDS.get(code, ProblemKind(422, _MEND))
     return Problem(
         type=_urn(code.name),
         title=code.name.capitalize().replace("_", " "),
@@ -97,7 +97,7 @@ def of_kafka(code: ErrorCode, detail: str) -> Problem:
 
 
 def of_http(status: int, title: str, detail: str, next_step: str = _MEND) -> Problem:
-    return Failed(status, title, detail, next_step).problem
+    return RequestFailed(status, title, detail, next_step).problem
 
 
 def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

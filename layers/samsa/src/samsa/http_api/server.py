@@ -12,10 +12,12 @@ from samsa.http_api.origins import OwnSiteOnly, is_loopback
 
 from .app import application
 from .guard import stranger
-from .kafka_client import Kafka
+from .kafka_client import InProcessClient
 
 
-def server(kafka: Kafka, listening: socket.socket, names: Collection[str] = ()) -> AsgiServer:
+def server(
+    kafka: InProcessClient, listening: socket.socket, names: Collection[str] = ()
+) -> AsgiServer:
     """Importing and assembling this takes a second; it does not use the event loop."""
     loopback = is_loopback(str(listening.getsockname()[0]))
     app: ASGIApp = OwnSiteOnly(application(kafka), stranger, loopback=loopback, names=names)

@@ -10,7 +10,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import produce
 
-from .kafka_client import Kafka
+from .kafka_client import InProcessClient
 from .partitioner import partition_in_steps
 
 LAST_BY_NAME = 12
@@ -19,7 +19,7 @@ STORED = -1
 TIMEOUT_MS = 20_000
 
 
-class Draft(NamedTuple):
+class RecordDraft(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Headers = ()
@@ -35,7 +35,9 @@ class TargetPartition(NamedTuple):
     """Its offset, or why there is none."""
 
 
-async def write(topic: Topic, drafts: Sequence[Draft], kafka: Kafka) -> list[TargetPartition]:
+async def write(
+    topic: Topic, drafts: Sequence[RecordDraft], kafka: InProcessClient
+) -> list[TargetPartition]:
     """A place for each draft, in order. Records of one partition are stored together or not at
     all."""
     stores, work = kafka.broker.stores, kafka.broker.work
@@ -46,7 +48,7 @@ async def write(topic: Topic, drafts: Sequence[Draft], kafka: Kafka) -> list[Tar
 
 
 def _batched(
-    topic: Topic, drafts: Sequence[Draft], now: int, word: str
+    topic: Topic, drafts: Sequence[RecordDraft], now: int, word: str
 ) -> Generator[None, None, tuple[list[tuple[int, int]], list[Any]]]:
     """The partition of each draft and its place in the batch; and the batches, as produced."""
     batches: dict[int, list[Record]] = {}
@@ -73,7 +75,7 @@ def _offset(base: int | Refused, index: int) -> int | Refused:
     return base if isinstance(base, Refused) else base + index
 
 
-async def _send(topic: str, data: list[Any], kafka: Kafka) -> dict[int, int | Refused]:
+async def _send(topic: str, data: list[Any], kafka: InProcessClient) -> dict[int, int | Refused]:
     """The offset of each batch, or why it has none."""
     row = produce.REQUEST(
         acks=STORED,

@@ -1,8 +1,12 @@
 """AppendJournal: a file beside the database with the notes of appends that are not in it yet.
 
-A note is an extent and the producers' new states, after its length and checksum. Writing one is a
-single pwrite, which costs a fraction of a transaction. After a crash the notes are read again, up
-to the first incomplete one: that append was never acknowledged.
+A note is an extent, the producers' new states, and what the append did to transactions, after its
+length and checksum. Writing one is a single pwrite, which costs a fraction of a transaction. After
+a crash the notes are read again, up to the first incomplete one: that append was never
+acknowledged.
+
+Most appends have nothing to do with transactions. Their notes end after the states, as all notes
+did in ledgers of format 1.
 """
 
 import errno
@@ -14,20 +18,32 @@ from typing import NamedTuple
 from uuid import UUID
 
 from samsa.local.schema import pack_marks, unpack_marks
-from samsa.ports import Claim, Extent, Partition
+from samsa.ports import Aborted, Claim, Extent, Partition
 
 _FRAME = struct.Struct(">II")
 _EXTENT = struct.Struct(">16siqqqqqqqqHII")
 _CLAIM = struct.Struct(">qqqI")
+_OPENED = struct.Struct(">q")
+_ABORTED = struct.Struct(">qqqq")
+_NONE_OPEN = -1
 
 
 class Note(NamedTuple):
     partition: Partition
     extent: Extent
     claims: tuple[Claim, ...]
+    """Without `opens` and `ends`: the note has what they led to."""
+    opened: tuple[int | None, ...] = ()
+    """For each claim: the first offset of the transaction that its producer has open after the
+    append. Empty: none has one."""
+    aborted: Aborted | None = None
+    """The transaction that the append aborted."""
+
+    def opened_by(self, claim: Claim) -> int | None:
+        return self.opened[self.claims.index(claim)] if self.opened else None
 
     def pack(self) -> bytes:
-        (topic_id, number), extent, claims = self
+        (topic_id, number), extent, claims, opened, aborted = self
         key, marks = extent.key.encode(), pack_marks(extent.marks) if extent.marks else b""
         head = _EXTENT.pack(
             topic_id.bytes,
@@ -50,6 +66,11 @@ class Note(NamedTuple):
                 _CLAIM.pack(claim.producer_id, claim.after, claim.expires_at, len(claim.state)),
                 claim.state,
             )
+        if opened or aborted:
+            firsts = opened or (None,) * len(claims)
+            parts += (_OPENED.pack(_NONE_OPEN if one is None else one) for one in firsts)
+        if aborted:
+            parts.append(_ABORTED.pack(*aborted))
         return b"".join(parts)
 
     @classmethod
@@ -71,7 +92,18 @@ class Note(NamedTuple):
         extent = Extent(
             base, offsets, size, newest, stored_at, key, marks, records, start, shift=shift
         )
-        return cls(Partition(UUID(bytes=topic), number), extent, tuple(claims))
+        partition = Partition(UUID(bytes=topic), number)
+        return cls(partition, extent, tuple(claims), *_transactions(data[at:], count))
+
+
+def _transactions(data: bytes, claims: int) -> tuple[tuple[int | None, ...], Aborted | None]:
+    """What is behind the claims; nothing, if the append has nothing to do with transactions."""
+    end = claims * _OPENED.size
+    firsts = [first for (first,) in _OPENED.iter_unpack(data[:end])]
+    is_any_open = any(first != _NONE_OPEN for first in firsts)
+    opened = tuple(None if first == _NONE_OPEN else first for first in firsts)
+    aborted = Aborted(*_ABORTED.unpack_from(data, end)) if len(data) > end else None
+    return opened if is_any_open else (), aborted
 
 
 class AppendJournal:

@@ -21,7 +21,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from uuid import UUID
 
-from samsa.local.database import Busy
 from samsa.local.health import Health
 from samsa.local.inline_write_policy import InlineWritePolicy
 from samsa.local.ledger_journal import LedgerJournal
@@ -32,6 +31,7 @@ from samsa.ports import (
     Claim,
     CommitResult,
     Extent,
+    NotDone,
     Partition,
     Unavailable,
     UnknownPartition,
@@ -98,7 +98,7 @@ class SqliteJournal(LedgerJournal):
             done = self._ledger.noted.commit(partition, extent, key, start, claims)
             if done is None:
                 done = await self._commit(partition, extent, key, start, claims)
-        except Busy:
+        except NotDone:
             self._packs.give_back(place, extent.size)
             raise
         except OSError as error:

@@ -10,7 +10,8 @@ flock(2) changes a lock by releasing it and taking it again, and another process
 between. So every change is made under a second lock, the gate (`-gate`), which is held only for the
 change. The process that held the lock before may have been alone and died. So after a lock is
 taken, `recover` is called under the gate, before anything else, and settles the notes of that
-process.
+process. It is told whether this process is the only one that has the ledger open. While it runs,
+no other process can open it.
 
 Nothing here waits for a lock, except the opening of a ledger, for a limited time.
 """
@@ -29,7 +30,7 @@ ALONE_TRIES, ALONE_EVERY_S = 3, 0.002
 
 
 class Ownership:
-    def __init__(self, path: str, recover: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, path: str, recover: Callable[[bool], None] = lambda _: None) -> None:
         self._path = path
         self._knock = f"{path}-knock"
         self._recover = recover
@@ -59,7 +60,7 @@ class Ownership:
             self.was_first = try_lock(self._fd, fcntl.LOCK_EX)
             if not try_lock(self._fd, fcntl.LOCK_SH):
                 return False
-            self._recover()
+            self._recover(self.was_first)
             with suppress(FileNotFoundError):
                 os.unlink(self._knock)
             return True
@@ -87,7 +88,7 @@ class Ownership:
             if not may_change:
                 return False
             if try_lock(self._fd, fcntl.LOCK_EX):
-                self._recover()
+                self._recover(True)
                 self.alone = True
                 return True
             # The failed change has released the shared lock. No other process can be alone now,

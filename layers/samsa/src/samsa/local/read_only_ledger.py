@@ -6,7 +6,8 @@ a process that was alone must share it, and from then on needs a transaction for
 
 An onlooker shows every append that was acknowledged before it was opened: it waits until the notes
 are settled, mostly some milliseconds. If the process that wrote the notes has died, it opens the
-ledger normally for a moment, which settles them.
+ledger normally for a moment, which settles them. The same if the ledger has an older format: that
+upgrades it.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from samsa.local.database import BUSY_TIMEOUT_MS, store_call
 from samsa.local.ownership import is_somebody_alone
 from samsa.local.schema import format_of
 from samsa.local.sqlite import SqliteLedger
+from samsa.local.upgrade import needs_upgrade
 from samsa.local.write_behind import IN_MEMORY, WriteBehind
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
 
@@ -72,20 +74,26 @@ async def look_on(path: str) -> Onlooker:
     """The ledger as it is now, with all acknowledged appends. Raises Unavailable."""
     try:
         os.stat(path)
+        if needs_upgrade(path):
+            await _open_for_a_moment(path)
         ledger = Onlooker(path)
         noted = _noted(f"{path}-notes")
         for _ in range(LOOKS):
             if all(ledger.shows(*end) for end in noted.items()):
                 return ledger
             if not is_somebody_alone(path):
-                # Opening the ledger settles the notes.
-                await (await asyncio.to_thread(SqliteLedger, path)).close()
+                await _open_for_a_moment(path)
             await asyncio.sleep(LOOK_EVERY_S)
     except FileNotFoundError:
         raise Unavailable(f"there is no ledger at {path}") from None
     except (OSError, sqlite3.Error) as error:
         raise Unavailable(f"reading {path}: {error}") from error
     raise Unavailable(f"another process keeps {path} to itself and does not write its notes down")
+
+
+async def _open_for_a_moment(path: str) -> None:
+    """Opening the ledger upgrades it and settles the notes."""
+    await (await asyncio.to_thread(SqliteLedger, path)).close()
 
 
 def _noted(path: str) -> dict[Partition, int]:

@@ -1,7 +1,8 @@
 """The SQLite ledger's tables, and the conversion between rows and the ports' types.
 
-The file holds the number of its format (`PRAGMA user_version`). A ledger with another number is
-refused and not changed. Ledgers older than the design of one commit have no number: it reads as 0.
+The file holds the number of its format (`PRAGMA user_version`). Formats from `OLDEST` on are
+upgraded when the ledger is opened (`upgrade.py`). A ledger with any other number is refused and not
+changed. Ledgers older than the design of one commit have no number: it reads as 0.
 """
 
 import json
@@ -12,13 +13,25 @@ from array import array
 from typing import Any
 from uuid import UUID
 
-from samsa.ports import Extent, Head, Misconfigured, Partition, PendingDeletion, Topic
+from samsa.ports import Aborted, Extent, Head, Misconfigured, Partition, PendingDeletion, Topic
 
-FORMAT = 1
+FORMAT = 2
+OLDEST = 1
 
+ABORTED = """
+CREATE TABLE IF NOT EXISTS aborted (
+    topic BLOB, partition INTEGER, marker INTEGER, producer INTEGER NOT NULL,
+    first INTEGER NOT NULL, stable INTEGER NOT NULL, PRIMARY KEY (topic, partition, marker)
+) WITHOUT ROWID;
+"""
+# Few producers have a transaction open, so the index is small: the head is read with it.
+OPEN_TRANSACTIONS = """
+CREATE INDEX IF NOT EXISTS open_transactions ON producers (topic, partition, opened)
+    WHERE opened IS NOT NULL;
+"""
 # A head is one row, as it is one item in DynamoDB. The key of an extent is its last offset: a range
 # scan from `last >= O` starts with the extent that contains O.
-SCHEMA = """
+SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS topics (
     name TEXT PRIMARY KEY, id BLOB NOT NULL UNIQUE, partitions INTEGER NOT NULL,
     created_at INTEGER NOT NULL, configs TEXT NOT NULL
@@ -29,7 +42,7 @@ CREATE TABLE IF NOT EXISTS doomed (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS heads (
     topic BLOB, partition INTEGER, next_offset INTEGER NOT NULL DEFAULT 0,
-    log_start INTEGER NOT NULL DEFAULT 0, watchers TEXT NOT NULL DEFAULT '{}',
+    log_start INTEGER NOT NULL DEFAULT 0, watchers TEXT NOT NULL DEFAULT '{{}}',
     sweeps INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (topic, partition)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extents (
@@ -50,8 +63,10 @@ CREATE TABLE IF NOT EXISTS cursors (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS producers (
     topic BLOB, partition INTEGER, producer INTEGER, version INTEGER NOT NULL, state BLOB NOT NULL,
-    expires_at INTEGER NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (topic, partition, producer)
+    expires_at INTEGER NOT NULL, base INTEGER NOT NULL, opened INTEGER,
+    PRIMARY KEY (topic, partition, producer)
 ) WITHOUT ROWID;
+{OPEN_TRANSACTIONS}{ABORTED}
 CREATE TABLE IF NOT EXISTS cluster (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT OR IGNORE INTO cluster VALUES ('next_producer_id', 1000);
 """
@@ -62,9 +77,10 @@ _MARK = struct.Struct(">II")
 
 
 def format_of(db: sqlite3.Connection, path: str) -> int:
-    """0 if there is no ledger in the file yet. Raises Misconfigured if it is not `FORMAT`."""
+    """0 if there is no ledger in the file yet. Raises Misconfigured if it is neither `FORMAT` nor
+    one that can be upgraded."""
     found = int(db.execute("PRAGMA user_version").fetchone()[0])
-    if found == FORMAT or not db.execute("PRAGMA table_info(heads)").fetchone():
+    if OLDEST <= found <= FORMAT or not db.execute("PRAGMA table_info(heads)").fetchone():
         return found
     age = "an older" if found < FORMAT else "a newer"
     raise Misconfigured(
@@ -102,6 +118,14 @@ EXTENT = (
     "data, id"
 )
 MARKS, TIMES = Extent._fields.index("marks"), Extent._fields.index("times")
+# One statement, so that all of it is true at the same moment. INDEXED BY: SQLite would take the
+# primary key instead, and scan all producers of the partition.
+HEAD = """next_offset, log_start, watchers,
+    (SELECT group_concat(producer || ' ' || opened) FROM producers INDEXED BY open_transactions
+        WHERE topic=heads.topic AND partition=heads.partition AND opened IS NOT NULL),
+    (SELECT coalesce(max(marker) + 1, 0) FROM aborted
+        WHERE topic=heads.topic AND partition=heads.partition)"""
+INSERT_ABORTED = "INSERT OR IGNORE INTO aborted VALUES (?,?,?,?,?,?)"
 INSERT_EXTENT = "INSERT OR IGNORE INTO extents VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 # Only the first extent that ends at or after our base can overlap ours: others begin after it.
 INSERT_UNLESS_HELD = """
@@ -132,8 +156,25 @@ def row_to_extent(row: tuple[Any, ...]) -> Extent:
 
 
 def row_to_head(row: tuple[Any, ...]) -> Head:
-    next_offset, log_start, watchers = row
-    return Head(next_offset, log_start, {} if watchers == NOTHING else json.loads(watchers))
+    next_offset, log_start, watchers, opened, aborted_to = row
+    return Head(
+        next_offset,
+        log_start,
+        {} if watchers == NOTHING else json.loads(watchers),
+        0,
+        (),
+        _open_transactions(opened) if opened else {},
+        aborted_to,
+    )
+
+
+def _open_transactions(joined: str) -> dict[int, int]:
+    pairs = (pair.split() for pair in joined.split(","))
+    return {int(producer_id): int(first) for producer_id, first in pairs}
+
+
+def aborted_to_row(partition: Partition, aborted: Aborted) -> tuple[Any, ...]:
+    return (partition.topic_id.bytes, partition.number, *aborted)
 
 
 def grave_to_row(partition: Partition, grave: PendingDeletion) -> tuple[Any, ...]:

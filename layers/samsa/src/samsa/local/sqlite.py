@@ -13,7 +13,7 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from typing import Any
@@ -24,16 +24,21 @@ from samsa.local.checkpoint import Checkpointer
 from samsa.local.database import BUSY_TIMEOUT_MS, store_call
 from samsa.local.files import sync_file
 from samsa.local.node_rows import NODES_SCHEMA, NodeCalls
+from samsa.local.open_transactions import follow, raise_if_too_many
 from samsa.local.schema import (
     FORMAT,
+    HEAD,
+    INSERT_ABORTED,
     INSERT_EXTENT,
     SCHEMA,
+    aborted_to_row,
     committed,
     extent_to_row,
     format_of,
     row_to_head,
     row_to_topic,
 )
+from samsa.local.sqlite_aborted import AbortedCalls
 from samsa.local.swaps import SwapCalls
 from samsa.local.topic_list import TOPIC_CHANGES, TopicList
 from samsa.local.write_behind import WriteBehind
@@ -50,7 +55,6 @@ from samsa.ports import (
 from samsa.ports.bounds import MOST_WATCHERS
 
 STALE_WATCHER_MS = 60_000
-HEAD = "next_offset, log_start, watchers"
 BOUND = "version, state, base"
 
 HARMLESS = {
@@ -67,6 +71,7 @@ HARMLESS = {
     "topics",
     "doomed_topics",
     "holds",
+    "aborted",
     "replace_extents",
     "announce",
     "graves",
@@ -97,12 +102,16 @@ class SweepsMoved(Exception):
     committed."""
 
 
-class SqliteLedger(SwapCalls, NodeCalls):
+class SqliteLedger(SwapCalls, AbortedCalls, NodeCalls):
     def __init__(self, path: str, fsync: bool = False) -> None:
         super().__init__(path, _schema(path), fsync)
         self._path = path
         self._topics = TopicList(self._db)
-        self.noted = WriteBehind(path, self._db, partial(self.failed, "settle"))
+        try:
+            self.noted = WriteBehind(path, self._db, partial(self.failed, "settle"))
+        except BaseException:
+            self._db.close()
+            raise
         self._checkpointer = Checkpointer(path)
         self._is_open()
 
@@ -136,11 +145,12 @@ class SqliteLedger(SwapCalls, NodeCalls):
         sweeps: int | None = None,
     ) -> CommitResult:
         """Commit an append, whose bytes are at `start` of the object `key`: give it its offsets,
-        store its producers' states, index it. Or do nothing, if a claim does not hold.
+        store its producers' states, open and end their transactions, index it. Or do nothing, if
+        a claim does not hold.
         `extent.base` is a guess.
 
-        Raises UnknownPartition; SweepsMoved, if `sweeps` is given and has changed; Busy, and
-        nothing was done; Unavailable.
+        Raises UnknownPartition; SweepsMoved, if `sweeps` is given and has changed; Busy or NotDone,
+        and nothing was done; Unavailable.
         """
         where = (partition.topic_id.bytes, partition.number)
         self._db.execute("BEGIN IMMEDIATE")
@@ -149,15 +159,20 @@ class SqliteLedger(SwapCalls, NodeCalls):
             if not rows:
                 self._head(partition)
                 raise SweepsMoved
-            head = row_to_head(rows[0])
-            base = head.next_offset - extent.offsets
-            lost = [c.producer_id for c in claims if not self._claim(partition, c, base)]
+            before = row_to_head(rows[0])
+            base = before.next_offset - extent.offsets
+            head, aborted = follow(before, base, claims)
+            opened = head.open_transactions
+            lost = [c.producer_id for c in claims if not self._claim(partition, c, base, opened)]
             if lost:
                 self._db.execute("ROLLBACK")
                 self.noted.forget(partition)
                 return CommitResult(self._head(partition), None, tuple(lost))
+            raise_if_too_many(before, head)
             placed = committed(extent, base, key, start)
             self._db.execute(INSERT_EXTENT, extent_to_row(partition, placed))
+            if aborted:
+                self._db.execute(INSERT_ABORTED, aborted_to_row(partition, aborted))
             self._db.execute("COMMIT")
         except BaseException:
             self._db.rollback()
@@ -231,24 +246,29 @@ class SqliteLedger(SwapCalls, NodeCalls):
     def producers(self, partition: Partition, now: int) -> dict[int, Bound]:
         rows = self._db.execute(
             f"SELECT producer, {BOUND} FROM producers "
-            "WHERE topic=? AND partition=? AND expires_at > ? ORDER BY producer",
+            "WHERE topic=? AND partition=? AND (expires_at > ? OR opened IS NOT NULL) "
+            "ORDER BY producer",
             (partition.topic_id.bytes, partition.number, now),
         )
         return {producer_id: Bound(*bound) for producer_id, *bound in rows}
 
-    def _claim(self, partition: Partition, claim: Claim, base: int) -> bool:
-        producer_id, state, after, expires_at = claim
+    def _claim(
+        self, partition: Partition, claim: Claim, base: int, opened: Mapping[int, int]
+    ) -> bool:
+        """`opened`: the transactions that are open after the append."""
+        producer_id, state, after, expires_at, *_ = claim
         where = (partition.topic_id.bytes, partition.number, producer_id)
+        first = opened.get(producer_id)
         if after == 0:
             done = self._db.execute(
-                "INSERT OR IGNORE INTO producers VALUES (?,?,?,1,?,?,?)",
-                (*where, state, expires_at, base),
+                "INSERT OR IGNORE INTO producers VALUES (?,?,?,1,?,?,?,?)",
+                (*where, state, expires_at, base, first),
             )
         else:
             done = self._db.execute(
-                "UPDATE producers SET version=version+1, state=?, expires_at=?, base=? "
+                "UPDATE producers SET version=version+1, state=?, expires_at=?, base=?, opened=? "
                 "WHERE topic=? AND partition=? AND producer=? AND version=?",
-                (state, expires_at, base, *where, after),
+                (state, expires_at, base, first, *where, after),
             )
         return done.rowcount > 0
 
@@ -264,10 +284,11 @@ class SqliteLedger(SwapCalls, NodeCalls):
 
     @store_call
     def drop_extents(self, partition: Partition, below: int) -> int:
+        where = (partition.topic_id.bytes, partition.number, below)
         with self._write() as execute:
+            execute("DELETE FROM aborted WHERE topic=? AND partition=? AND marker < ?", where)
             return execute(
-                "DELETE FROM extents WHERE topic=? AND partition=? AND last < ?",
-                (partition.topic_id.bytes, partition.number, below),
+                "DELETE FROM extents WHERE topic=? AND partition=? AND last < ?", where
             ).rowcount
 
     def _change_watchers(
@@ -369,14 +390,16 @@ class SqliteLedger(SwapCalls, NodeCalls):
     @store_call
     def forget_topic(self, topic: Topic) -> None:
         with self._write() as execute:
-            for table in ("heads", "extents", "producers", "graves", "cursors"):
+            for table in ("heads", "extents", "producers", "aborted", "graves", "cursors"):
                 execute(f"DELETE FROM {table} WHERE topic=?", (topic.id.bytes,))
             execute("DELETE FROM doomed WHERE id=?", (topic.id.bytes,))
 
     @store_call
     def forget_producers(self, now_ms: int) -> int:
         with self._write() as execute:
-            return execute("DELETE FROM producers WHERE expires_at <= ?", (now_ms,)).rowcount
+            return execute(
+                "DELETE FROM producers WHERE expires_at <= ? AND opened IS NULL", (now_ms,)
+            ).rowcount
 
     @store_call
     def next_producer_ids(self, count: int) -> int:
@@ -409,9 +432,9 @@ class SqliteLedger(SwapCalls, NodeCalls):
 
 
 def _schema(path: str) -> str:
-    """The SQL that creates the ledger; empty if it exists. It is one transaction: a half-made
-    ledger would look like another format. The file is checked before it is opened for writing: a
-    database that is not ours is not changed."""
+    """The SQL that creates the ledger; empty if it exists. An older one is upgraded later, by
+    `WriteBehind`. It is one transaction: a half-made ledger would look like another format. The
+    file is checked before it is opened for writing: a database that is not ours is not changed."""
     if os.path.exists(path):
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as db:
             if format_of(db, path):

@@ -1,17 +1,18 @@
-"""Groups and their offsets in SQLite: two tables in the ledger's file, with their own connection.
+"""Groups and their offsets in SQLite: tables in the ledger's file, with their own connection.
 
 Every call is one statement or one transaction, in the event loop like the ledger's calls; with
 `fsync` they run in a thread, because they wait for the disk.
 
-While its process is alone with the ledger (`ownership.py`), no other process can change a group. So
-the version that was stored or read last is the current one. After sharing the ledger, a process is
-never alone again, so a version remembered before is not used after.
+While its process is alone with the ledger, it knows the current versions of groups without a call
+(`known_versions.py`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from typing import ParamSpec, TypeVar
 
-from samsa.local.database import Database, store_call
+from samsa.local.database import store_call
+from samsa.local.known_versions import KnownVersions
+from samsa.local.sqlite_transactions import SqliteTransactions
 from samsa.ports import Committed, GroupItem, Offsets
 
 P = ParamSpec("P")
@@ -40,32 +41,27 @@ COMMIT = """
 OFFSETS = """
     SELECT topic, partition, offset, leader_epoch, metadata, committed_at, expires_at FROM offsets
     WHERE group_id = ? AND (expires_at = 0 OR expires_at > ?) ORDER BY topic, partition"""
+DELETE_OFFSET = (
+    "DELETE FROM offsets WHERE group_id=? AND topic=? AND partition=? AND committed_at < ?"
+)
+DELETE_PENDING = "DELETE FROM pending_offsets WHERE group_id=? AND topic=? AND partition=?"
 FOR_EVER = 2**63 - 1
-REMEMBERED = 100_000
 
 
 class _Overtaken(Exception):
     """A newer generation has committed one of the partitions."""
 
 
-class SqliteGroups(Database):
+class SqliteGroups(SqliteTransactions):
     def __init__(
         self, path: str, fsync: bool = False, alone: Callable[[], bool] = lambda: False
     ) -> None:
-        super().__init__(path, SCHEMA, fsync)
+        super().__init__(path, SCHEMA, fsync, alone)
         self._is_open()
-        self._alone = alone
-        self._versions: dict[str, int] = {}
-        """Versions of the groups that were stored or read while alone."""
+        self._known = KnownVersions(alone)
 
     def is_current(self, group_id: str, version: int) -> bool:
-        return self._versions.get(group_id) == version and self._alone()
-
-    def _remember(self, group_id: str, version: int) -> None:
-        if self._alone():
-            if len(self._versions) >= REMEMBERED:
-                self._versions.clear()
-            self._versions[group_id] = version
+        return self._known.is_current(group_id, version)
 
     def _group(self, group_id: str, known: int = 0) -> GroupItem | None:
         row = self._db.execute(GROUP, (known, group_id)).fetchone()
@@ -75,15 +71,15 @@ class SqliteGroups(Database):
     def group(self, group_id: str, known: int = 0) -> GroupItem | None:
         found = self._group(group_id, known)
         if found:
-            self._remember(group_id, found.version)
+            self._known.remember(group_id, found.version)
         return found
 
     @store_call
     def put_group(self, group_id: str, item: GroupItem, after: int) -> bool:
-        self._versions.pop(group_id, None)
+        self._known.forget(group_id)
         stored = self._put(group_id, item, after)
         if stored:
-            self._remember(group_id, item.version)
+            self._known.remember(group_id, item.version)
         return stored
 
     def _put(self, group_id: str, item: GroupItem, after: int) -> bool:
@@ -100,13 +96,14 @@ class SqliteGroups(Database):
 
     @store_call
     def delete_group(self, group_id: str, version: int) -> bool:
-        self._versions.pop(group_id, None)
+        self._known.forget(group_id)
         with self._write() as execute:
             item = self._group(group_id)
             if (item.version if item else 0) != version:
                 return False
             execute("DELETE FROM groups WHERE id=?", (group_id,))
             execute("DELETE FROM offsets WHERE group_id=?", (group_id,))
+            execute("DELETE FROM pending_offsets WHERE group_id=?", (group_id,))
         return True
 
     @store_call
@@ -136,16 +133,15 @@ class SqliteGroups(Database):
     def delete_offsets(
         self, group_id: str, partitions: Sequence[tuple[str, int]], before: int | None = None
     ) -> None:
+        rows = [(group_id, *where) for where in partitions]
         until = FOR_EVER if before is None else before
-        self._execute_all(
-            "DELETE FROM offsets WHERE group_id=? AND topic=? AND partition=? AND committed_at < ?",
-            ((group_id, *where, until) for where in partitions),
-        )
-
-    def _execute_all(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
         with self._write():
-            self._db.executemany(statement, rows)
+            self._db.executemany(DELETE_OFFSET, [(*row, until) for row in rows])
+            if before is None:
+                self._db.executemany(DELETE_PENDING, rows)
 
     @store_call
     def forget_topic(self, name: str, before: int) -> None:
-        self._db.execute("DELETE FROM offsets WHERE topic=? AND committed_at < ?", (name, before))
+        with self._write() as execute:
+            for table in ("offsets", "pending_offsets"):
+                execute(f"DELETE FROM {table} WHERE topic=? AND committed_at < ?", (name, before))

@@ -52,10 +52,12 @@ class Waiter:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(woken)
 
-    async def wait(self, timeout_ms: int) -> bool:
+    async def wait(self, timeout_ms: int, look_again_ms: int | None = None) -> bool:
         if not self._woken:
             loop = asyncio.get_running_loop()
             self._waiting = loop.create_future()
+            if look_again_ms is not None:
+                timeout_ms = min(timeout_ms, look_again_ms)
             timer = loop.call_later(timeout_ms / 1000, self._settle, False)
             try:
                 await self._waiting

@@ -9,7 +9,7 @@ partition are answered from the notes. Notes that are adjacent in one pack becom
 index, so readers have less work too.
 
 After a crash, the next process that opens the ledger settles the notes it finds. Settling a note
-twice does no harm.
+twice does no harm (`settling.py`).
 """
 
 import asyncio
@@ -19,11 +19,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from samsa.local.append_journal import AppendJournal, Note
-from samsa.local.database import Transaction, is_busy
+from samsa.local.database import is_busy
+from samsa.local.open_transactions import follow, raise_if_too_many
 from samsa.local.ownership import Ownership
-from samsa.local.schema import INSERT_EXTENT, INSERT_UNLESS_HELD, committed, extent_to_row
+from samsa.local.schema import committed
+from samsa.local.settling import write_notes
+from samsa.local.upgrade import upgrade
 from samsa.ports import Claim, CommitResult, Extent, Head, Partition, Tail
-from samsa.ports.joining import adjoin, join_extents
 
 IN_MEMORY = ":memory:"
 SETTLE_AFTER_S = 0.05
@@ -33,13 +35,6 @@ MANY = 500
 TOO_MANY = 20_000
 MOST_AT_ONCE = 64
 REMEMBERED = 100_000
-RAISE_HEAD = """
-    UPDATE heads SET next_offset = max(next_offset, ?) WHERE topic=? AND partition=?"""
-RAISE_PRODUCER = """
-    INSERT INTO producers VALUES (?,?,?,?,?,?,?)
-    ON CONFLICT DO UPDATE SET version = excluded.version, state = excluded.state,
-        expires_at = excluded.expires_at, base = excluded.base
-    WHERE version < excluded.version"""
 
 
 class Standing:
@@ -59,6 +54,7 @@ class WriteBehind:
     def __init__(
         self, path: str, db: sqlite3.Connection, failed: Callable[[sqlite3.Error], object]
     ) -> None:
+        self._path = path
         self._db = db
         self._failed = failed
         """Called with SQLite's errors in the background, where no caller can get them."""
@@ -80,9 +76,11 @@ class WriteBehind:
                 self._notes.close()
                 raise
 
-    def _recover(self) -> None:
-        """Settle the notes of the last process that was alone. Raises sqlite3.Error."""
+    def _recover(self, is_only: bool) -> None:
+        """Settle the notes of the last process that was alone. Before that, upgrade an older
+        ledger. Raises Misconfigured, sqlite3.Error."""
         assert self._notes is not None
+        upgrade(self._db, self._path, is_only)
         self._notes.look_again()
         if not self._notes.empty:
             self._write(list(self._notes.read()), perhaps_again=True)
@@ -118,27 +116,44 @@ class WriteBehind:
     def commit(
         self, partition: Partition, extent: Extent, key: str, start: int, claims: Sequence[Claim]
     ) -> CommitResult | None:
-        """None if it needs a transaction. Raises OSError: then the note may be written or not."""
+        """None if it needs a transaction. Raises NotDone; OSError: then the note may be written or
+        not."""
         standing = self._standings.get(partition)
         if standing is None or not self.alone:
             return None
-        versions = standing.versions
+        before, versions = standing.head, standing.versions
+        is_plain = not before.open_transactions
         for claim in claims:
             if versions.get(claim.producer_id) != claim.after:
                 return None
+            if claim.opens >= 0 or claim.ends is not None:
+                is_plain = False
         if len(self.waiting) >= MANY and not self._made_room():
             return None
-        before = standing.head
         base = before.next_offset
         placed = committed(extent, base, key, start)
         note = Note(partition, placed, tuple(claims))
+        head = Head(
+            base + extent.offsets,
+            before.log_start,
+            before.watchers,
+            0,
+            (),
+            before.open_transactions,
+            before.aborted_to,
+        )
+        if not is_plain:
+            head, aborted = follow(head, base, claims)
+            raise_if_too_many(before, head)
+            opened = tuple(head.open_transactions.get(claim.producer_id) for claim in claims)
+            note = note._replace(opened=opened, aborted=aborted)
         assert self._notes is not None
         self._notes.add(note)
         self.waiting.append(note)
         if not standing.noted:
             self._with_notes.append(standing)
         standing.noted.append(placed)
-        head = standing.head = Head(base + extent.offsets, before.log_start, before.watchers)
+        standing.head = head
         for claim in claims:
             versions[claim.producer_id] = claim.after + 1
         if self._timer is None:
@@ -206,43 +221,7 @@ class WriteBehind:
                 self._notes.clear()
 
     def _write(self, notes: list[Note], perhaps_again: bool) -> None:
-        """`perhaps_again`: the notes may be in the database already, joined with neighbours, and
-        merged since. Then each is inserted alone, and only if no extent holds its offsets."""
-        insert = INSERT_UNLESS_HELD if perhaps_again else INSERT_EXTENT
-        extents = [(n.partition, n.extent) for n in notes] if perhaps_again else _joined(notes)
-        heads = {note.partition: note.extent.end for note in notes}
-        claims = {
-            (note.partition, claim.producer_id): (claim, note.extent.base)
-            for note in notes
-            for claim in note.claims
-        }
-        with Transaction(self._db):
-            there = {p for p, end in heads.items() if self._raise_head(p, end)}
-            self._db.executemany(
-                insert,
-                [extent_to_row(partition, one) for partition, one in extents if partition in there],
-            )
-            self._db.executemany(
-                RAISE_PRODUCER,
-                [
-                    (
-                        partition.topic_id.bytes,
-                        partition.number,
-                        producer_id,
-                        claim.after + 1,
-                        claim.state,
-                        claim.expires_at,
-                        base,
-                    )
-                    for (partition, producer_id), (claim, base) in claims.items()
-                    if partition in there
-                ],
-            )
-
-    def _raise_head(self, partition: Partition, end: int) -> bool:
-        """False if the topic was deleted."""
-        where = (end, partition.topic_id.bytes, partition.number)
-        return self._db.execute(RAISE_HEAD, where).rowcount > 0
+        write_notes(self._db, notes, perhaps_again)
 
     def _made_room(self) -> bool:
         try:
@@ -278,20 +257,3 @@ class WriteBehind:
 
 def _base(extent: Extent) -> int:
     return extent.base
-
-
-def _joined(notes: list[Note]) -> list[tuple[Partition, Extent]]:
-    """Each partition's extents, in order, with adjacent ones joined."""
-    runs: list[tuple[Partition, list[Extent]]] = []
-    last: dict[Partition, list[Extent]] = {}
-    for partition, extent, _ in notes:
-        run = last.get(partition)
-        if run is None or not adjoin(run[-1], extent):
-            run = last[partition] = []
-            runs.append((partition, run))
-        run.append(extent)
-    return [(partition, _one(run)) for partition, run in runs]
-
-
-def _one(run: list[Extent]) -> Extent:
-    return run[0] if len(run) == 1 else join_extents(run, run[0].key, run[0].start)

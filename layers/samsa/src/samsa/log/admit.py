@@ -18,6 +18,7 @@ from samsa.bounded import Bounded
 from samsa.ports import Claim, Partition
 from samsa.records.batch import BatchHeader
 
+from .layout import Batch
 from .producers import Draft, ProducerState, Verdict, accept, judge
 from .stores import Stores
 
@@ -32,6 +33,7 @@ class Refusal(Enum):
     STALE_EPOCH = "stale epoch"
     UNKNOWN_PRODUCER = "unknown producer"
     TRY_AGAIN = "try again"
+    ENDED = "its transaction has ended"
 
 
 class Outcome(NamedTuple):
@@ -52,6 +54,12 @@ class Planned(NamedTuple):
     draft: Draft
     members: list[int]
     """Numbers of the append's batches that are in the draft, in order."""
+    first_transactional: int | None = None
+    """The number of the first of them that belongs to a transaction."""
+
+
+Numbered = tuple[int, Batch]
+"""A batch, and its number in the append."""
 
 
 class Screening(NamedTuple):
@@ -66,6 +74,7 @@ _REFUSALS = {
     Verdict.STALE_EPOCH: Refusal.STALE_EPOCH,
     Verdict.UNKNOWN: Refusal.UNKNOWN_PRODUCER,
     Verdict.LATER: Refusal.TRY_AGAIN,
+    Verdict.ENDED: Refusal.ENDED,
 }
 
 
@@ -80,16 +89,15 @@ class Producers:
         self._failed = Bounded[tuple[Partition, int], int](REMEMBERED)
         """When a producer was last told to send a batch again, or first came here with a gap."""
 
-    async def screen(
-        self, partition: Partition, batches: list[tuple[int, BatchHeader]]
-    ) -> Screening:
+    async def screen(self, partition: Partition, batches: list[Numbered]) -> Screening:
         screening = Screening([], {}, {})
-        by_producer: dict[int, list[tuple[int, BatchHeader]]] = {}
-        for number, header in batches:
-            if header.producer_id < 0:
-                screening.admitted.append(number)
+        by_producer: dict[int, list[Numbered]] = {}
+        for numbered in batches:
+            producer_id = numbered[1].header.producer_id
+            if producer_id < 0:
+                screening.admitted.append(numbered[0])
             else:
-                by_producer.setdefault(header.producer_id, []).append((number, header))
+                by_producer.setdefault(producer_id, []).append(numbered)
         for producer_id, mine in by_producer.items():
             planned = self._follow_known(partition, producer_id, mine)
             if planned is None:
@@ -101,39 +109,49 @@ class Producers:
         return screening
 
     def _follow_known(
-        self, partition: Partition, producer_id: int, mine: list[tuple[int, BatchHeader]]
+        self, partition: Partition, producer_id: int, mine: list[Numbered]
     ) -> Planned | None:
         """The fast path: every batch follows the state that this process stored last."""
         known = self._known.get((partition, producer_id))
         if known is None:
             return None
         draft: Draft | None = Draft.of(known.state)
-        for _, header in mine:
-            if judge(draft, header) is not Verdict.NEXT:
+        for _, (header, _, serial) in mine:
+            if judge(draft, header, serial) is not Verdict.NEXT:
                 return None
             draft = accept(draft, header)
         assert draft is not None
-        return Planned(known.version, draft, [number for number, _ in mine])
+        return _planned(known.version, draft, mine)
 
     async def _judge_all(
         self,
         partition: Partition,
         producer_id: int,
-        mine: list[tuple[int, BatchHeader]],
+        mine: list[Numbered],
         settled: dict[int, Outcome],
     ) -> Planned | None:
-        bound = await self._stores.retry(self._stores.journal.producer, partition, producer_id)
-        draft = Draft.of(ProducerState.of(bound) if bound else None)
-        members: list[int] = []
-        for number, header in mine:
-            verdict = judge(draft, header)
+        stored = await self.stored_state(partition, producer_id)
+        draft = Draft.of(stored.state) if stored else None
+        members: list[Numbered] = []
+        for number, batch in mine:
+            verdict = judge(draft, batch.header, batch.serial)
             if verdict is Verdict.NEXT:
-                draft = accept(draft, header)
-                members.append(number)
+                draft = accept(draft, batch.header)
+                members.append((number, batch))
             else:
-                settled[number] = self._settled((partition, producer_id), verdict, draft, header)
-        version = bound.version if bound else 0
-        return Planned(version, draft, members) if draft and members else None
+                key = (partition, producer_id)
+                settled[number] = self._settled(key, verdict, draft, batch.header)
+        return _planned(stored.version if stored else 0, draft, members) if draft else None
+
+    async def stored_state(self, partition: Partition, producer_id: int) -> Known | None:
+        bound = await self._stores.retry(self._stores.journal.producer, partition, producer_id)
+        return Known(bound.version, ProducerState.of(bound)) if bound else None
+
+    async def state(self, partition: Partition, producer_id: int) -> Known | None:
+        """The state that this process stored last, else the one in the ledger. If another process
+        has stored one since, a claim that follows from it is lost."""
+        known = self._known.get((partition, producer_id))
+        return known or await self.stored_state(partition, producer_id)
 
     def _settled(
         self,
@@ -180,10 +198,14 @@ class Producers:
         expires_at = self._stores.clock.now_ms() + self._stores.limits.producer_expiry_ms
         for producer_id, plan in planned.items():
             state = plan.draft.state([deltas[number] for number in plan.members])
-            packed = state.pack_small() if self._stores.journal.remote else state.pack()
-            claims.append(Claim(producer_id, packed, plan.version, expires_at))
+            first = plan.first_transactional
+            opens = -1 if first is None else deltas[first]
+            claims.append(Claim(producer_id, self.packed(state), plan.version, expires_at, opens))
             known[producer_id] = Known(plan.version + 1, state)
         return claims, known
+
+    def packed(self, state: ProducerState) -> bytes:
+        return state.pack_small() if self._stores.journal.remote else state.pack()
 
     def lost(self, partition: Partition, producer_ids: Iterable[int]) -> None:
         """Forget these states: another process serves the same producers, so they are old."""
@@ -205,11 +227,19 @@ class Producers:
             if len(self._known) > REMEMBERED:
                 self._known.popitem(last=False)
 
-    def failed(self, partition: Partition, headers: list[BatchHeader]) -> None:
-        for header in headers:
-            if header.producer_id >= 0:
-                self._known.pop((partition, header.producer_id), None)
-                self._note_failure((partition, header.producer_id))
+    def failed(self, partition: Partition, batches: Iterable[Batch]) -> None:
+        for batch in batches:
+            producer_id = batch.header.producer_id
+            if producer_id >= 0:
+                self._known.pop((partition, producer_id), None)
+                self._note_failure((partition, producer_id))
 
     def _note_failure(self, key: tuple[Partition, int]) -> None:
         self._failed.keep(key, self._stores.clock.now_ms())
+
+
+def _planned(version: int, draft: Draft, members: list[Numbered]) -> Planned | None:
+    if not members:
+        return None
+    first = next((number for number, batch in members if batch.serial), None)
+    return Planned(version, draft, [number for number, _ in members], first)

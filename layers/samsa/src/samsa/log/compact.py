@@ -12,6 +12,11 @@ run while older records may still lie below them. A round that ends early, for t
 because its time is up, stores how far it came, and the next round continues there. That one notes
 the same keys again. So a round notes only as much of the log as can be read in a fraction of the
 time that a function has.
+
+A round ends below the oldest open transaction. It removes the records of aborted transactions, but
+the ledger still lists these: a reader may have planned on the extents before. They are forgotten by
+a later round, when they have been gone for a grace time; the round after that starts the time of
+their markers (`compact_batch.py`).
 """
 
 import asyncio
@@ -25,8 +30,9 @@ from samsa.records.spans import Steps
 
 from .compact_batch import Sieve
 from .compact_keys import KeyMap
-from .compact_plan import NEVER_MS, Compaction, Survey, groups
-from .compact_progress import Progress
+from .compact_parts import Part, Parts
+from .compact_plan import NEVER_MS, Compaction, Survey
+from .compact_progress import Gone, Progress
 from .compact_slice import Cleaned, clean_all
 from .extents import Range, cut, describe, join, piece, read, whole
 from .producers import ProducerState
@@ -35,7 +41,6 @@ from .segments import segment_key
 from .stores import Stores
 
 T = TypeVar("T")
-PAGE = 1_000
 PIECE_BYTES = 4 * 1024 * 1024
 
 
@@ -73,6 +78,8 @@ class Compactor:
         self._stores = stores
         self._reader = reader
         self.progress = Progress(stores.ledger)
+        self._gone = Gone(stores.ledger)
+        self._parts = Parts(stores, reader)
         self.run: Runs = in_the_loop
         self._garbled: set[Partition] = set()
         """Partitions in which the last round found a corrupt batch."""
@@ -89,7 +96,7 @@ class Compactor:
             await self._stores.journal.settle(partition)
             head = await self._reader.head(partition)
         cleaned = await self.progress.cleaned(partition)
-        if head.next_offset <= max(cleaned, head.log_start):
+        if head.stable_end <= max(cleaned, head.log_start):
             return None
         try:
             done = await self._round(partition, head, cleaned, rules, out_of_time)
@@ -112,8 +119,9 @@ class Compactor:
         rules: Compaction,
         out_of_time: Callable[[], bool],
     ) -> Compacted | None:
-        found = Survey(cleaned, self._stores.clock.now_ms(), rules)
-        async for extent in self._extents(partition, head.log_start, indexed_end(head)):
+        clock, limits = self._stores.clock, self._stores.limits
+        found = Survey(cleaned, clock.now_ms(), rules, head.stable_end)
+        async for extent in self._parts.extents(partition, head.log_start, indexed_end(head)):
             if not found.add(extent):
                 break
         begun = await self.progress.end(partition)
@@ -123,34 +131,24 @@ class Compactor:
         if not goes_on and not found.is_due(await self._waiting_since(found)):
             return None
         end = begun if goes_on else found.reach
-        keys = await self._note_keys(partition, found.start, end, out_of_time)
+        gone = await self._gone.below(partition, found.now_ms, limits.sweep_grace_ms)
+        noting = self._parts.of(partition, head, found.start, end)
+        keys = await self._note_keys(noting, found.start, end, out_of_time)
         asked_for = await self._asked_for(partition, found.now_ms)
-        sieve = keys.sieve(found.now_ms, rules.tombstones_ms, asked_for)
+        markers_ms = max(rules.tombstones_ms, limits.sweep_grace_ms)
+        sieve = keys.sieve(found.now_ms, rules.tombstones_ms, asked_for, markers_ms)
         left_at = await self.progress.at(partition, keys.end)
         start = max(head.log_start, left_at)
-        log = self._groups(partition, start, keys.end, rules.span_ms)
-        done = await self._clean(partition, log, sieve, out_of_time)
+        log = self._parts.of(partition, head, start, keys.end, rules.span_ms)
+        done = await self._clean(partition, log, sieve, out_of_time, gone or 0)
         if done.finished:
             await self.progress.finish(partition, keys.end, left_at > 0)
+            if gone is not None and head.aborted_to > head.log_start:
+                await self._gone.note(partition, keys.end, clock.now_ms())
             return done._replace(more=keys.end < found.end)
         if done.to > start:
             await self.progress.leave(partition, keys.end, done.to)
         return done
-
-    async def _extents(self, partition: Partition, start: int, end: int) -> AsyncIterator[Extent]:
-        while start < end:
-            for extent in await self._reader.extents_from(partition, start, end, PAGE):
-                yield extent
-                start = extent.end
-
-    async def _groups(
-        self, partition: Partition, start: int, end: int, span_ms: int = NEVER_MS
-    ) -> AsyncIterator[Sequence[Extent]]:
-        while start < end:
-            found = await self._reader.extents_from(partition, start, end, PAGE)
-            for group in groups(found, span_ms):
-                yield group
-                start = group[-1].end
 
     async def _waiting_since(self, found: Survey) -> int:
         if found.oldest is None or found.rules.max_lag_ms == NEVER_MS:
@@ -162,11 +160,11 @@ class Compactor:
         return min(first.base_timestamp, stored_at) if first.base_timestamp >= 0 else stored_at
 
     async def _note_keys(
-        self, partition: Partition, start: int, end: int, out_of_time: Callable[[], bool]
+        self, log: AsyncIterator[Part], start: int, end: int, out_of_time: Callable[[], bool]
     ) -> KeyMap:
         keys = KeyMap(self._stores.limits.key_map_bytes, start)
-        async for group in self._groups(partition, start, end):
-            await self.run(keys.add(_buffers(await self._load(group)), end))
+        async for extents, aborted in log:
+            await self.run(keys.add(_buffers(await self._load(extents)), end, aborted))
             if keys.full or out_of_time():
                 break
         return keys
@@ -181,21 +179,26 @@ class Compactor:
     async def _clean(
         self,
         partition: Partition,
-        log: AsyncIterator[Sequence[Extent]],
+        log: AsyncIterator[Part],
         sieve: Sieve,
         out_of_time: Callable[[], bool],
+        gone: int,
     ) -> Compacted:
+        """`gone`: aborted transactions whose markers are below this are forgotten."""
         before = after = to = 0
-        async for group in log:
+        async for group, aborted in log:
             if out_of_time():
                 return Compacted(before, after, False, to)
-            cleaned = await self.run(clean_all(_buffers(await self._load(group)), sieve))
+            steps = clean_all(_buffers(await self._load(group)), sieve._replace(aborted=aborted))
+            cleaned = await self.run(steps)
             if cleaned.changed:
                 new = await self._replace(partition, group, cleaned)
                 if new is None:
                     return Compacted(before, after, False, to)
                 before += sum(extent.size for extent in group)
                 after += new.size
+            if forgotten := aborted.below(gone):
+                await self._stores.ledger.forget_aborted(partition, forgotten)
             to = group[-1].end
         return Compacted(before, after, True, to)
 

@@ -6,8 +6,17 @@ that time is stored as the batch's base timestamp, marked by an attribute, and c
 everything older than the tombstone has been cleaned. A record that stays keeps its offset. Its
 batch keeps its range of offsets, its producer and its sequence.
 
-Control batches and transactional batches stay as they are, and their keys replace nothing: it is
-not known here which of them were committed. A batch that cannot be read stays as it is, too.
+Records of an aborted transaction do not stay, and replace nothing. Those of a committed one are
+records like any other. A batch that cannot be read stays as it is.
+
+Of the markers, only those of aborted transactions matter: a reader that was told of the transaction
+leaves out all of its producer's batches, from the first on until it meets the marker. So a marker
+stays while its transaction is listed. From then on it goes as a tombstone does. A round that does
+not find it listed starts its time; a later round removes it. Nobody is told of the transaction any
+more then: the extents are read before the list, so who reads extents without the marker reads a
+list without the transaction. The time is for a process that stood still while it was storing the
+transaction in the list, and does so only now. Markers of committed transactions go at once. Kafka
+keeps them for a time too, because it restores its producers' states from the log.
 """
 
 from bisect import bisect_left
@@ -16,6 +25,7 @@ from typing import NamedTuple, TypeAlias
 
 from samsa.records.batch import seal
 from samsa.records.compression import CODEC_MASK, compress, decompress
+from samsa.records.control import commits
 from samsa.records.errors import RecordError
 from samsa.records.header import DELETE_HORIZON, HEADER_SIZE, BatchHeader
 from samsa.records.parse import LARGEST_LONG
@@ -28,6 +38,8 @@ from samsa.records.spans import (
     sift,
     with_times_from,
 )
+
+from .compact_aborted import NONE_ABORTED, AbortedIn
 
 Part: TypeAlias = bytes | memoryview
 
@@ -50,23 +62,29 @@ class Sieve(NamedTuple):
     """Base offsets of batches that could not be read."""
     alive: Sequence[int] = ()
     """The offsets in the map, in order: from `start` on, those of the records that stay."""
+    markers_ms: int = 0
+    """How long a marker stays after its transaction was forgotten."""
+    aborted: AbortedIn = NONE_ABORTED
 
 
 def keys_of(header: BatchHeader, part: Part) -> Steps[dict[bytes, int]]:
-    """The newest offset of every key in a batch; empty for a batch that is left as it is. Raises
-    RecordError."""
-    if header.is_empty or _is_left_alone(header):
+    """The newest offset of every key in a batch. Raises RecordError."""
+    if header.is_empty or header.is_control:
         return {}
     return (yield from newest_by_key(header, _plain(header, part)))
 
 
 def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
     """The batch after cleaning: the same object if nothing changes, None if nothing stays."""
-    if header.base_offset >= sieve.end or _is_left_alone(header):
+    if header.base_offset >= sieve.end:
         return part
+    if header.is_control:
+        return _marker(header, part, sieve)
     asked_for = header.producer_id >= 0 and header.base_offset in sieve.asked_for
     if header.is_empty:
         return part if asked_for else None
+    if sieve.aborted.holds(header):
+        return _emptied(header) if asked_for else None
     try:
         return (yield from _kept(header, part, sieve, asked_for))
     except RecordError:
@@ -86,8 +104,18 @@ def _kept(header: BatchHeader, part: Part, sieve: Sieve, asked_for: bool) -> Ste
     return _rebuilt(header, sifted, horizon)
 
 
-def _is_left_alone(header: BatchHeader) -> bool:
-    return header.is_control or header.is_transactional
+def _marker(header: BatchHeader, part: Part, sieve: Sieve) -> Part | None:
+    try:
+        if commits(part):
+            return None
+        if sieve.aborted.lists(header):
+            return part
+        if header.delete_horizon is not None:
+            return part if header.delete_horizon > sieve.aborted.as_of_ms else None
+        horizon = min(LARGEST_LONG, sieve.aborted.as_of_ms + sieve.markers_ms)
+        return _rebuilt(header, Sifted([_plain(header, part)], header.count, 0), horizon)
+    except RecordError:
+        return part
 
 
 def _plain(header: BatchHeader, part: Part) -> bytes:

@@ -13,6 +13,7 @@ from samsa.records.batch import headers
 from samsa.records.errors import RecordError
 from samsa.records.spans import Steps
 
+from .compact_aborted import NONE_ABORTED, AbortedIn
 from .compact_batch import Sieve, keys_of
 
 BYTES_PER_KEY = 256
@@ -33,7 +34,9 @@ class KeyMap:
     def full(self) -> bool:
         return len(self.newest) + len(self.unread) >= self._most
 
-    def sieve(self, now_ms: int, tombstones_ms: int, asked_for: Set[int]) -> Sieve:
+    def sieve(
+        self, now_ms: int, tombstones_ms: int, asked_for: Set[int], markers_ms: int = 0
+    ) -> Sieve:
         alive = array("q", sorted(self.newest.values()))
         return Sieve(
             self.newest,
@@ -44,20 +47,25 @@ class KeyMap:
             self.start,
             self.unread,
             alive,
+            markers_ms,
         )
 
-    def add(self, pieces: Iterable[Buffer], below: int) -> Steps[None]:
+    def add(
+        self, pieces: Iterable[Buffer], below: int, aborted: AbortedIn = NONE_ABORTED
+    ) -> Steps[None]:
         """Add the batches that are not in it yet, up to an offset, or until it is full. One batch
-        is always added completely, however many keys it has."""
+        is always added completely, however many keys it has. Aborted records replace nothing."""
         for piece in pieces:
             view = memoryview(piece)
             for position, header in headers(piece):
                 if self.full or header.base_offset >= below:
                     return
                 if header.base_offset >= self.end:
+                    self.end = header.next_offset
+                    if aborted.holds(header):
+                        continue
                     part = view[position : position + header.size]
                     try:
                         self.newest.update((yield from keys_of(header, part)))
                     except RecordError:
                         self.unread.add(header.base_offset)
-                    self.end = header.next_offset

@@ -2,7 +2,8 @@
 
 The rules are Kafka's, with extents in place of segments. The newest end of a log stays as it is,
 like Kafka's active segment: extents that were stored within `active_ms`, and those younger than
-`min.compaction.lag.ms`. A round is due if, of the rest, the part that was not cleaned before is
+`min.compaction.lag.ms`, and everything from the first batch of the oldest open transaction on. A
+round is due if, of the rest, the part that was not cleaned before is
 more than `min.cleanable.dirty.ratio`, or has waited for `max.compaction.lag.ms`.
 """
 
@@ -15,6 +16,7 @@ from samsa.ports import Extent, has_passed
 from .segments import LONGEST
 
 NEVER_MS = 2**63 - 1
+NO_END = 2**63 - 1
 GROUP_BYTES = 32 * 1024 * 1024
 GROUP_EXTENTS = 64
 """A swap is one transaction, and a transaction of DynamoDB has at most 100 items."""
@@ -41,6 +43,8 @@ class Survey:
     cleaned: int
     now_ms: int
     rules: Compaction
+    stable_end: int = NO_END
+    """Above it are transactions that are not decided yet."""
     end: int = 0
     """Where the newest end begins, which stays as it is."""
     reach: int = 0
@@ -52,6 +56,9 @@ class Survey:
 
     def add(self, extent: Extent) -> bool:
         """False: the newest end begins here."""
+        if extent.base >= self.stable_end:
+            return False
+        extent = _below(extent, self.stable_end)
         if extent.end > self.cleaned:
             if _is_young(extent, self.now_ms, self.rules):
                 return False
@@ -78,6 +85,14 @@ class Survey:
         ratio = self.dirty_bytes / max(1, self.clean_bytes + self.dirty_bytes)
         overdue = waiting_since < self.now_ms - self.rules.max_lag_ms
         return ratio > self.rules.dirty_ratio or overdue
+
+
+def _below(extent: Extent, end: int) -> Extent:
+    """The extent up to an offset, as large as it is on average."""
+    if extent.end <= end:
+        return extent
+    offsets = end - extent.base
+    return extent._replace(offsets=offsets, size=extent.size * offsets // extent.offsets)
 
 
 def _is_young(extent: Extent, now_ms: int, rules: Compaction) -> bool:

@@ -10,13 +10,19 @@ before the records that it deletes.
 The end of an unfinished round is stored as well, but only as a hint to continue that round. Only
 one such end is kept. A janitor that stores another, or finds that the log is clean beyond it or now
 starts after it, removes the cursor of the old round.
+
+When a round is finished, the index has no record of an aborted transaction below its end. That
+stays true for ever too, so it is stored in the same way, with the time: after a grace time the
+ledger may forget these transactions.
 """
 
-from samsa.ports import Ledger, Partition
+from samsa.ports import Ledger, Partition, has_passed
 
 CLEANED = "compacted"
 """Everything below it was cleaned against every key below it."""
 END = "compacting to"
+GONE = "aborted gone"
+"""Up to here, nothing is left of aborted transactions."""
 
 
 class Progress:
@@ -54,3 +60,29 @@ class Progress:
 
     def name(self, end: int) -> str:
         return f"{END} {end}"
+
+
+class Gone:
+    """Since when nothing is left of the aborted transactions below some offset. One such offset is
+    kept, as long as its grace time runs."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def below(self, partition: Partition, now_ms: int, grace_ms: int) -> int | None:
+        """The transactions whose markers are below this may be forgotten. None: not yet."""
+        end = await self._ledger.cursor(partition, GONE)
+        since = await self._ledger.cursor(partition, self.name(end)) if end else 0
+        if not since:
+            return 0  # none, or two janitors have noted theirs at the same time
+        return end if has_passed(now_ms, since, grace_ms) else None
+
+    async def note(self, partition: Partition, end: int, now_ms: int) -> None:
+        before = await self._ledger.cursor(partition, GONE)
+        await self._ledger.move_cursor(partition, self.name(end), now_ms)
+        await self._ledger.move_cursor(partition, GONE, end)
+        if before not in (0, end):
+            await self._ledger.move_cursor(partition, self.name(before), 0)
+
+    def name(self, end: int) -> str:
+        return f"{GONE} {end}"

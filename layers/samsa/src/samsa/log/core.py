@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from samsa.ports import Head, Partition, Piece
 
 from .admit import Outcome
-from .append import Appender
+from .append import Appender, Marker
 from .background import Background
 from .extents import Range
 from .janitor import Janitor
@@ -64,14 +64,24 @@ class Log:
         """Append in a separate commit, for a process that ends with its request (a function)."""
         return await self._appender.append(partition, batches)
 
+    async def mark(self, partition: Partition, marker: Marker) -> bool:
+        """End a transaction in a partition, unless it has ended there already."""
+        return await self._appender.mark(partition, marker)
+
+    async def abort(self, partition: Partition, producer_id: int, epoch: int) -> bool:
+        """Abort what a producer has open in a partition. False: the epoch is an old one."""
+        return await self._appender.abort(partition, producer_id, epoch)
+
     async def head(self, partition: Partition) -> Head:
         return await self.reader.head(partition)
 
-    async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
-        return await self.reader.plan(partition, offset, max_bytes)
+    async def plan(
+        self, partition: Partition, offset: int, max_bytes: int, committed: bool = False
+    ) -> Plan:
+        return await self.reader.plan(partition, offset, max_bytes, committed)
 
-    async def outline(self, partition: Partition, offset: int) -> Plan:
-        return await self.reader.outline(partition, offset)
+    async def outline(self, partition: Partition, offset: int, committed: bool = False) -> Plan:
+        return await self.reader.outline(partition, offset, committed)
 
     async def load(self, ranges: Sequence[Range]) -> list[Piece]:
         return await self.reader.load(ranges)

@@ -16,6 +16,8 @@ class Batch(NamedTuple):
 
     header: BatchHeader
     data: memoryview
+    serial: int = 0
+    """Of the transaction that it belongs to; 0 if it is not transactional."""
 
 
 class Layout(NamedTuple):
@@ -32,7 +34,7 @@ def lay_out(guess: int, batches: Sequence[Batch], admitted: Sequence[int], now_m
     deltas: dict[int, int] = {}
     position, offset = 0, guess
     for number in admitted:
-        header, data = batches[number]
+        header, data, _ = batches[number]
         assign(data, 0, offset)
         deltas[number] = offset - guess
         header = header.at(offset)

@@ -6,13 +6,17 @@ batches, the objects are read to find the position of the first batch.
 
 The head is read first, then the index: an entry leaves the head's tail only when it is in the
 index.
+
+A reader with read_committed gets nothing at or above the last stable offset, and a list of the
+aborted transactions that have batches in what it gets: it skips these batches itself.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from samsa.ports import Buffer, Extent, Head, Missing, Partition, Piece, Unavailable
+from samsa.bounded import Bounded
+from samsa.ports import Aborted, Buffer, Extent, Head, Missing, Partition, Piece, Unavailable
 from samsa.records.batch import BatchHeader, headers, read_header
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE
@@ -20,6 +24,11 @@ from samsa.records.header import HEADER_SIZE
 from .extents import Range, begins_at, cut, join, piece, read, run_from
 from .stores import Stores
 
+HELD_BACK = 10_000
+"""Partitions of which is known how many offsets readers are held back."""
+MOST_WITH_ABORTED = 2 * 1024 * 1024
+"""Bytes of a read that may have aborted transactions. The smallest one has 150 bytes, so an answer
+lists some 14,000 of them at most."""
 FIRST_LOOK = 16
 NEAR_LOOK = 2
 """With a local ledger: its extents are joined already, and asking again is cheap."""
@@ -42,6 +51,11 @@ class Plan(NamedTuple):
     log_start: int
     visible_end: int
     ranges: list[Range]
+    stable_end: int = -1
+    aborted: Sequence[Aborted] = ()
+    """Aborted transactions that may have batches in the ranges. Only for read_committed."""
+    waits_for: Mapping[int, int] = {}
+    """The transactions that hold a read_committed reader back: as `Head.open_transactions`."""
 
     @property
     def size(self) -> int:
@@ -50,29 +64,76 @@ class Plan(NamedTuple):
     @property
     def leaves_more(self) -> bool:
         """Whether the log has more after this plan."""
-        return bool(self.ranges) and self.ranges[-1].end_offset < self.visible_end
+        end = self.stable_end if self.waits_for else self.visible_end
+        return bool(self.ranges) and self.ranges[-1].end_offset < end
 
 
 class Reader:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
+        self.held_back = Bounded[Partition, int](HELD_BACK)
+        """How many offsets lie above the last stable one, as read_committed readers saw it last.
+        Only of partitions where there are any."""
+
+    def _note_held_back(self, partition: Partition, offsets: int) -> None:
+        if offsets:
+            self.held_back.keep(partition, offsets)
+        elif self.held_back:
+            self.held_back.pop(partition, None)
 
     async def head(self, partition: Partition) -> Head:
         return await self._stores.ledger.head(partition)
 
-    async def plan(self, partition: Partition, offset: int, max_bytes: int) -> Plan:
-        """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one."""
+    async def plan(
+        self, partition: Partition, offset: int, max_bytes: int, committed: bool = False
+    ) -> Plan:
+        """What a reader at `offset` gets: whole batches up to `max_bytes`, and at least one.
+
+        `committed`: only what is below the last stable offset.
+        """
         head, known = await self._at(partition, offset)
+        if committed:
+            return await self._committed(partition, offset, head, max_bytes, known)
         ranges = await self._ranges(partition, offset, head, max_bytes, known)
         if ranges and ranges[-1].end_offset > head.next_offset:
             # A merge joined these extents with newer ones: read the head again for its end.
             head, _ = await self._at(partition, offset)
-        return Plan(head.log_start, head.next_offset, ranges)
+        return _plan(head, ranges)
 
-    async def outline(self, partition: Partition, offset: int) -> Plan:
+    async def outline(self, partition: Partition, offset: int, committed: bool = False) -> Plan:
         """A plan without ranges, for a read that gets no bytes: where the log begins and ends."""
         head, _ = await self._at(partition, offset)
-        return Plan(head.log_start, head.next_offset, [])
+        plan = _plan(head, [])
+        return plan._replace(waits_for=head.open_transactions) if committed else plan
+
+    async def _committed(
+        self,
+        partition: Partition,
+        offset: int,
+        head: Head,
+        max_bytes: int,
+        known: Sequence[Extent],
+    ) -> Plan:
+        """Aborted transactions are looked up after the extents: what compaction removes, it forgets
+        only after a grace time."""
+        end, may_have_aborted = head.stable_end, offset < head.aborted_to
+        if may_have_aborted:
+            max_bytes = min(max_bytes, MOST_WITH_ABORTED)
+        self._note_held_back(partition, head.next_offset - end)
+        ranges = await self._ranges(partition, offset, head, max_bytes, known, end)
+        aborted: Sequence[Aborted] = ()
+        if ranges and may_have_aborted:
+            aborted = await self.aborted(partition, offset, ranges[-1].end_offset, head)
+        plan = _plan(head, ranges)
+        return plan._replace(aborted=aborted, waits_for=head.open_transactions)
+
+    async def aborted(
+        self, partition: Partition, offset: int, end: int, head: Head
+    ) -> Sequence[Aborted]:
+        """The aborted transactions that may have batches in [offset, end), by marker."""
+        found = await self._stores.ledger.aborted(partition, offset, end)
+        newer = (one for one in head.aborted if one.marker >= offset and one.first < end)
+        return sorted({*found, *newer})
 
     async def _at(self, partition: Partition, offset: int) -> tuple[Head, Sequence[Extent]]:
         """The head, and the extents from `offset` on that are known without asking the ledger."""
@@ -89,9 +150,10 @@ class Reader:
         head: Head,
         max_bytes: int,
         known: Sequence[Extent],
+        stable_end: int | None = None,
     ) -> list[Range]:
         ranges: list[Range] = []
-        end = head.next_offset
+        end = head.next_offset if stable_end is None else stable_end
         left, most = max_bytes, self._stores.limits.objects_per_read
         look = FIRST_LOOK if self._stores.objects.remote else NEAR_LOOK
         while offset < end and len(ranges) < most and (left > 0 or not ranges):
@@ -105,6 +167,10 @@ class Reader:
                     return ranges
                 if taken.length > left or not begins_at(extent, offset):
                     taken = await self._fitted(extent, offset, left, taken)
+                if taken.end_offset > end and stable_end is not None:
+                    taken = await self._before(extent, taken, end)
+                    if not taken.length:
+                        return ranges
                 join(ranges, taken)
                 left -= taken.length
                 if taken.end_offset < extent.end or left <= 0 or len(ranges) >= most:
@@ -134,6 +200,18 @@ class Reader:
         fits = [(at, header) for at, header in batches if at + header.size - skipped <= max_bytes]
         at, last = fits[-1] if fits else batches[0]
         return taken.part(skipped, at + last.size - skipped, last.next_offset)
+
+    async def _before(self, extent: Extent, taken: Range, end: int) -> Range:
+        """The range without the batches from `end` on, where a batch begins. Empty if the object is
+        gone: the next try plans by a newer index."""
+        section = cut(extent, end, 1)
+        try:
+            batches = headers(await read(self._stores.objects, section))
+        except (Missing, CorruptBatch):
+            return taken.part(0, 0, taken.end_offset)
+        below = [at + one.size for at, one in batches if one.next_offset <= end]
+        length = section.start - taken.start + max(below, default=0)
+        return taken.part(0, max(0, length), end)
 
     async def extents_from(
         self, partition: Partition, offset: int, end: int, limit: int, head: Head | None = None
@@ -170,6 +248,10 @@ class Reader:
         if len(ranges) == 1:
             return [await piece(objects, ranges[0])]
         return await asyncio.gather(*(piece(objects, one) for one in ranges))
+
+
+def _plan(head: Head, ranges: list[Range]) -> Plan:
+    return Plan(head.log_start, head.next_offset, ranges, head.stable_end)
 
 
 def indexed_end(head: Head) -> int:

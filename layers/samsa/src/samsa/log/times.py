@@ -39,8 +39,11 @@ class Times:
         self.do: Do = _here
         """A server replaces it by one that does not block the event loop."""
 
-    async def at(self, partition: Partition, timestamp: int) -> Found | None:
-        """The first visible record whose timestamp is `timestamp` or later."""
+    async def at(
+        self, partition: Partition, timestamp: int, committed: bool = False
+    ) -> Found | None:
+        """The first visible record whose timestamp is `timestamp` or later; None if that record is
+        not below the last stable offset and only `committed` ones are asked for."""
         head = await self._reader.head(partition)
         extent = await self._stores.ledger.extent_at_time(partition, timestamp)
         newer = [entry for entry in _tail(head) if entry.max_timestamp >= timestamp]
@@ -49,13 +52,13 @@ class Times:
         while extent is not None:
             found = await self._first(extent, timestamp, head.log_start)
             if found is not None:
-                return _visible(found, head)
+                return _visible(found, head, committed)
             # log_start lies inside this extent, and its matching record lies below log_start.
             extent = await self._next(partition, extent.end, timestamp, head)
         return None
 
-    async def newest(self, partition: Partition) -> Found | None:
-        """The first visible record with the greatest timestamp."""
+    async def newest(self, partition: Partition, committed: bool = False) -> Found | None:
+        """The first visible record with the greatest timestamp; `committed` as in `at`."""
         head = await self._reader.head(partition)
         found = await self._stores.ledger.newest_extent(partition)
         candidates = sorted([*([found] if found else []), *_tail(head)], key=lambda one: one.base)
@@ -63,11 +66,12 @@ class Times:
         if extent is None or extent.max_timestamp < 0:
             return None
         if extent.base >= head.log_start:
-            return _visible(await self._first(extent, extent.max_timestamp, 0), head)
+            first = await self._first(extent, extent.max_timestamp, 0)
+            return _visible(first, head, committed)
         newest = await self._newest_from(extent, head.log_start)
         async for later in self._extents(partition, extent.end, head):
             newest = max(newest, later.max_timestamp)
-        return await self.at(partition, newest) if newest >= 0 else None
+        return await self.at(partition, newest, committed) if newest >= 0 else None
 
     async def _first(
         self, extent: Extent, timestamp: int, start_offset: int
@@ -114,5 +118,6 @@ def _tail(head: Head) -> list[Extent]:
     return [entry for entry in head.tail if entry.end > head.log_start]
 
 
-def _visible(found: tuple[int, int] | None, head: Head) -> Found | None:
-    return Found(*found) if found is not None and found[0] < head.next_offset else None
+def _visible(found: tuple[int, int] | None, head: Head, committed: bool) -> Found | None:
+    end = head.stable_end if committed else head.next_offset
+    return Found(*found) if found is not None and found[0] < end else None

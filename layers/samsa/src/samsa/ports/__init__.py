@@ -16,6 +16,7 @@ below it (`local/`, `aws/`) is an adapter. What an adapter promises:
 from .clock import Clock, has_passed
 from .errors import (
     CannotWait,
+    ItemTooLarge,
     Misconfigured,
     Missing,
     NotDone,
@@ -24,15 +25,18 @@ from .errors import (
     UnknownPartition,
 )
 from .extents import Extent, PendingDeletion, graves_of
-from .groups import Committed, GroupItem, Groups, Offsets
-from .journal import Bound, Claim, CommitResult, Journal, Tail
+from .groups import GroupItem, Groups
+from .journal import Bound, Claim, CommitResult, End, Journal, Tail
 from .ledger import Ledger
 from .nodes import Node
 from .objects import Buffer, FileRange, Objects, Piece
-from .partitions import Head, Partition, Topic
+from .offsets import Committed, Offsets
+from .partitions import Aborted, Head, Partition, Topic
+from .transactions import PendingOffsets, TransactionItem, Transactions
 from .wakeups import Appended, Awaited, GroupKey, Subscription, Wakeups
 
 __all__ = [
+    "Aborted",
     "Appended",
     "Awaited",
     "Bound",
@@ -42,12 +46,14 @@ __all__ = [
     "Clock",
     "CommitResult",
     "Committed",
+    "End",
     "Extent",
     "FileRange",
     "GroupItem",
     "GroupKey",
     "Groups",
     "Head",
+    "ItemTooLarge",
     "Journal",
     "Ledger",
     "Misconfigured",
@@ -58,11 +64,14 @@ __all__ = [
     "Offsets",
     "Partition",
     "PendingDeletion",
+    "PendingOffsets",
     "Piece",
     "StorageError",
     "Subscription",
     "Tail",
     "Topic",
+    "TransactionItem",
+    "Transactions",
     "Unavailable",
     "UnknownPartition",
     "Wakeups",

@@ -17,6 +17,10 @@ works on AWS. `tests/functional/test_item_bounds.py` fills each item to its boun
 |            |                           | `LONG_TAIL_BYTES`          | they are in the index      |
 | head       | idempotent producers      | `MOST_PRODUCERS`           | the least recently used is |
 |            |                           |                            | moved to its own item      |
+| head       | open transactions         | `MOST_OPEN_TRANSACTIONS`   | Unavailable: the producer  |
+|            |                           |                            | tries again                |
+| head       | markers of transactions   | as other entries           | see there; but a full head |
+|            |                           |                            | takes a marker too         |
 | head       | watchers                  | `MOST_WATCHERS`            | not entered: the consumer  |
 |            |                           |                            | looks after max_wait       |
 | topic, and | configs                   | `MOST_CONFIG_BYTES`        | INVALID_CONFIG             |
@@ -24,6 +28,11 @@ works on AWS. `tests/functional/test_item_bounds.py` fills each item to its boun
 | connection | partitions it watches     | `MOST_WATCHED`, twice      | not entered: the watch     |
 |            |                           |                            | ends by itself             |
 | producer   | its last batches          | five                       | the oldest goes            |
+| trans-     | partitions, groups        | `MOST_TRANSACTION_BYTES`   | `ItemTooLarge`, and        |
+| action     |                           |                            | nothing is stored          |
+| its name   | the transactional id      | `LONGEST_TRANSACTIONAL_ID` | INVALID_REQUEST            |
+| pending    | partitions, metadata      | `MOST_PENDING_BYTES`, of   | `ItemTooLarge`, and        |
+| offsets    |                           | one producer in one group  | nothing is stored          |
 | extent     | marks and their times     | `MOST_MARKS` (joining)     | fewer, further apart       |
 | grave      | objects of one swap       | `KEYS_PER_GRAVE` (extents) | the swap has several       |
 | node       | host, zone                | `LONGEST_HOST`,            | not announced; `--zone`    |
@@ -35,6 +44,9 @@ works on AWS. `tests/functional/test_item_bounds.py` fills each item to its boun
 An offset commit that is too large for one transaction is split into several
 (`TRANSACTION_BYTES`).
 """
+
+from .errors import ItemTooLarge
+from .offsets import Offsets
 
 MOST_HEAD_BYTES = 100 * 1024
 """DynamoDB bills each commit by the size of the whole head: one write unit for each KB."""
@@ -59,6 +71,8 @@ MOST_PRODUCERS = 256
 """Each with five batches takes about 130 bytes."""
 IDLE_PRODUCER_MS = 60_000
 """After this time a producer leaves a head with more than FEW_PRODUCERS."""
+MOST_OPEN_TRANSACTIONS = 256
+"""In one partition. One takes about 35 bytes, also while its producer is not in the head."""
 MOST_WATCHERS = 1_000
 """Processes, or connections to functions, that wait for one partition: about 45 bytes each."""
 MOST_WATCHED = 4_000
@@ -67,9 +81,32 @@ MOST_CONFIG_BYTES = 64 * 1024
 """Of one topic, names and values."""
 LONGEST_GROUP_ID = 1_000
 """Characters. To count groups, a process holds the names of all groups in memory."""
+LONGEST_TRANSACTIONAL_ID = 1_000
+"""Characters, as for groups."""
+MOST_TRANSACTION_BYTES = 360 * 1024
+"""Of the coordinator's state for one transactional id."""
+MOST_PENDING_BYTES = 360 * 1024
+"""As `pending_weight` counts them."""
 MOST_NODES = 100
 """Processes of one cluster that are named to clients. Each of them reads all of these items."""
 LONGEST_HOST = 255
 """Characters. A DNS name has at most 253."""
 LONGEST_ZONE = 255
 TRANSACTION_BYTES = 3_500_000
+
+
+def raise_if_large_transaction(state: bytes) -> None:
+    if len(state) > MOST_TRANSACTION_BYTES:
+        raise ItemTooLarge(f"a transaction of {len(state)} bytes")
+
+
+def raise_if_large_pending(weight: int) -> None:
+    if weight > MOST_PENDING_BYTES:
+        raise ItemTooLarge(f"pending offsets of {weight} bytes")
+
+
+def pending_weight(offsets: Offsets) -> int:
+    """At least the bytes that they take in an item of DynamoDB."""
+    return sum(
+        80 + len(topic.encode()) + len(one.metadata.encode()) for (topic, _), one in offsets.items()
+    )

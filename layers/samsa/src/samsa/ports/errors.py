@@ -28,3 +28,8 @@ class Missing(Exception):
 
 class CannotWait(Exception):
     """This process cannot wait (a function): the request is parked elsewhere, and served again."""
+
+
+class ItemTooLarge(Exception):
+    """What was to be stored is larger than its bound (`bounds.py`). Nothing is stored, and to
+    repeat the call does not help."""

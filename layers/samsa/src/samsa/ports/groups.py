@@ -1,7 +1,10 @@
 """The store of consumer groups."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol
+
+from .offsets import Offsets
+from .transactions import Transactions
 
 
 class GroupItem(NamedTuple):
@@ -11,23 +14,9 @@ class GroupItem(NamedTuple):
     state: bytes
 
 
-class Committed(NamedTuple):
-    """A group's offset for one partition."""
-
-    offset: int
-    leader_epoch: int
-    metadata: str
-    committed_at: int
-    expires_at: int
-    """Milliseconds; 0 for never."""
-
-
-Offsets: TypeAlias = dict[tuple[str, int], Committed]
-"""By topic name and partition, as clients name them."""
-
-
-class Groups(Protocol):
-    """Consumer groups and their offsets, beside the log in the same DynamoDB or SQLite."""
+class Groups(Transactions, Protocol):
+    """Consumer groups, their offsets, and transactions, beside the log in the same DynamoDB or
+    SQLite."""
 
     calls: dict[str, int]
 
@@ -49,8 +38,8 @@ class Groups(Protocol):
         ...
 
     async def delete_group(self, group_id: str, version: int) -> bool:
-        """Delete its state (version 0: it has none) and all its offsets, if the version is still
-        this one."""
+        """Delete its state (version 0: it has none) and all its offsets, pending ones too, if the
+        version is still this one."""
         ...
 
     async def group_ids(self) -> list[str]:
@@ -73,12 +62,13 @@ class Groups(Protocol):
     async def delete_offsets(
         self, group_id: str, partitions: Sequence[tuple[str, int]], before: int | None = None
     ) -> None:
-        """Deleting a missing offset is no error. Offsets committed at `before` or later stay."""
+        """Deleting a missing offset is no error. Offsets committed at `before` or later stay.
+        Without `before`, pending offsets for these partitions go too."""
         ...
 
     async def forget_topic(self, name: str, before: int) -> None:
-        """Delete every group's offsets for the topic, except those committed at `before` or
-        later."""
+        """Delete every group's offsets for the topic, pending ones too, except those committed at
+        `before` or later."""
         ...
 
     async def close(self) -> None: ...

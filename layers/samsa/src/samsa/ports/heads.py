@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from .extents import Extent
 from .journal import Bound, Claim
-from .partitions import Head, Partition
+from .partitions import Aborted, Head, Partition
 
 MOST_CLAIMS = 32
 """In one update: an expression of DynamoDB has at most 4 KB and 300 operators."""
@@ -51,12 +51,22 @@ class HeadState(NamedTuple):
 
 
 class HeadClaim(NamedTuple):
-    """A claim, and what the head must say for it to hold."""
+    """A claim, and what the head must say for it to hold.
+
+    Whether the producer has a transaction open changes only with claims of its own. So if the claim
+    holds, the head's `open_transactions` has for this producer what it had when that was read.
+    """
 
     claim: Claim
     evictions: int | None
     """None: the producer is in the head, with the version `claim.after`. Else: it is not in the
     head, and the head's `evictions` is the same as before the producer's own item was read."""
+    opens: int | None = None
+    """A transaction of the producer opens at this distance from the base."""
+    closes: bool = False
+    """The producer has a transaction open, and it ends here."""
+    aborted: tuple[int, int] | None = None
+    """It is aborted: its first offset, and `Aborted.stable`."""
 
 
 class HeadUpdate(NamedTuple):
@@ -112,6 +122,11 @@ class HeadStore(Protocol):
 
     async def index(self, partition: Partition, extent: Extent) -> None:
         """As `Ledger.index`."""
+        ...
+
+    async def store_aborted(self, partition: Partition, aborted: Aborted) -> None:
+        """Store it where `Ledger.aborted` finds it, before its marker leaves the head's tail.
+        Repeating that does no harm."""
         ...
 
     async def extents(self, partition: Partition, offset: int, limit: int) -> list[Extent]:

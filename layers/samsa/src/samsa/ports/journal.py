@@ -5,6 +5,7 @@ partition's head gives them their offsets, binds their producers and shows them,
 """
 
 from collections.abc import Sequence
+from enum import IntEnum
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
@@ -22,15 +23,32 @@ class Bound(NamedTuple):
     """The base of the commit that wrote it. The state cannot hold it: the commit decides it."""
 
 
+class End(IntEnum):
+    """How a transaction ended. The values are those of Kafka's markers."""
+
+    ABORT = 0
+    COMMIT = 1
+
+
 class Claim(NamedTuple):
-    """A producer's next state. It holds if the version that is stored is `after`."""
+    """A producer's next state. It holds if the version that is stored is `after`.
+
+    A claim also opens and ends the producer's transaction in the partition. So a commit that was
+    judged before a transaction ended is refused after it.
+    """
 
     producer_id: int
     state: bytes
     after: int
     """The version of the state that was judged; 0: there was none. The new version is one more."""
     expires_at: int
-    """When it may be forgotten (ms)."""
+    """When it may be forgotten (ms). The ledger keeps it while its transaction is open."""
+    opens: int = -1
+    """The distance from the commit's base of the producer's first transactional batch; −1: it has
+    none. A transaction opens there, unless the producer has one open already."""
+    ends: End | None = None
+    """The append is the marker that ends the producer's transaction. If that has batches here and
+    is aborted, it is listed as `Aborted`. Such a claim is alone in its commit."""
 
 
 class CommitResult(NamedTuple):

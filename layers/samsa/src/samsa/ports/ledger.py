@@ -7,7 +7,7 @@ from uuid import UUID
 from .extents import Extent, PendingDeletion
 from .journal import Bound
 from .nodes import Node
-from .partitions import Head, Partition, Topic
+from .partitions import Aborted, Head, Partition, Topic
 
 
 class Ledger(Protocol):
@@ -78,12 +78,22 @@ class Ledger(Protocol):
         the states of all that the head shows were stored before."""
         ...
 
+    async def aborted(self, partition: Partition, offset: int, end: int) -> list[Aborted]:
+        """The aborted transactions that may have batches in [offset, end), by marker; without those
+        whose markers are in the head's tail."""
+        ...
+
+    async def forget_aborted(self, partition: Partition, markers: Sequence[int]) -> None:
+        """Forget these aborted transactions: compaction has removed all of their batches."""
+        ...
+
     async def advance_start(self, partition: Partition, offset: int) -> Head:
         """Raise log_start to `offset`; it never goes back and never passes the next offset."""
         ...
 
     async def drop_extents(self, partition: Partition, below: int) -> int:
-        """Remove the extents that end at or below `below`; how many."""
+        """Remove the extents that end at or below `below`, and forget the aborted transactions
+        whose markers are below it; how many extents."""
         ...
 
     async def watch(self, partition: Partition, watcher: str, expires_at: int) -> Head:

@@ -25,6 +25,19 @@ class Topic:
     configs: Mapping[str, str] = field(default_factory=dict)
 
 
+class Aborted(NamedTuple):
+    """A transaction that was aborted: what it has in one partition."""
+
+    marker: int
+    """The offset of its marker, which ends it."""
+    producer_id: int
+    first: int
+    """The offset of its first batch. Between the two, all transactional batches of the producer
+    belong to it."""
+    stable: int
+    """All transactions with later markers begin at this offset or later."""
+
+
 class Head(NamedTuple):
     """A partition's item: what every commit updates."""
 
@@ -38,3 +51,17 @@ class Head(NamedTuple):
     tail: tuple[Extent, ...] = ()
     """Entries by base. Each stays here until it is in the index: read the head first, then the
     index."""
+    open_transactions: Mapping[int, int] = {}
+    """Producer id → the offset of the first batch of the transaction that it has open here."""
+    aborted_to: int = 0
+    """The offset after the last marker of an aborted transaction; 0: there is none."""
+    aborted: tuple[Aborted, ...] = ()
+    """Those whose markers are in the tail, by marker. For all others ask the ledger, after the
+    head."""
+
+    @property
+    def stable_end(self) -> int:
+        """The last stable offset: below it, every transaction is decided and has its marker."""
+        if not self.open_transactions:
+            return self.next_offset
+        return max(self.log_start, min(self.open_transactions.values()))

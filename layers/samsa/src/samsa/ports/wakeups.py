@@ -9,9 +9,10 @@ from .partitions import Partition
 
 
 class Subscription(Protocol):
-    async def wait(self, timeout_ms: int) -> bool:
+    async def wait(self, timeout_ms: int, look_again_ms: int | None = None) -> bool:
         """Wait until one of the subscribed things changes (True) or the time is up (False).
 
+        `look_again_ms`: after this time the answer may be another one although nothing has changed.
         Raises CannotWait in a process that ends with its request (a function).
         """
         ...

@@ -5,7 +5,7 @@ from samsa.records.errors import CorruptBatch
 LONGEST = 10
 
 
-def read_varint(data: bytes | bytearray, position: int) -> tuple[int, int]:
+def read_varint(data: bytes | bytearray | memoryview, position: int) -> tuple[int, int]:
     """The integer at a position, and the position after it. IndexError where the data ends."""
     byte = data[position]
     if byte < 0x80:
@@ -17,7 +17,7 @@ def read_varint(data: bytes | bytearray, position: int) -> tuple[int, int]:
     return _read_long(data, position)
 
 
-def _read_long(data: bytes | bytearray, position: int) -> tuple[int, int]:
+def _read_long(data: bytes | bytearray | memoryview, position: int) -> tuple[int, int]:
     value = 0
     for index in range(LONGEST):
         byte = data[position + index]

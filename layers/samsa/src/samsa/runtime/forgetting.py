@@ -1,4 +1,5 @@
-"""The end of a round of upkeep: remove old topics, producers, spills, windows and groups."""
+"""The end of a round of upkeep: remove old topics, producers, spills, windows and groups; finish
+transactions that their processes left, and abort those whose time is up."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -36,6 +37,10 @@ async def forget(broker: Broker, budget: Budget) -> None:
     await step("windows", "", broker.log.janitor.sweep_windows, None)
     if broker.groups is None:
         return
+    expiry_ms = broker.rules.transactional_id_expiration_ms
+    for one in await step("transactional ids", "", broker.transactions.all_ids, NO_GROUPS):
+        tend = partial(broker.transactions.tend, one, expiry_ms)
+        await step("transaction", one, tend, False)
     gone = 0
     for group in await step("groups", "", broker.groups.group_ids, NO_GROUPS):
         gone += await step("group", group, partial(forget_expired, broker, group), False)

@@ -1,17 +1,15 @@
 """The check of the stores, before `samsa up` and `samsa local-api` report that they are ready."""
 
-from .store_urls import parse
+from .store_address import read_store_url
 
 
 async def check_stores(ledger_url: str, objects_url: str) -> None:
     """Raises BadUrl; Misconfigured, if a table or a bucket is missing. Local stores are created, so
     they are not checked. URLs without a name are refused when they are opened."""
-    for url in (ledger_url, objects_url):
-        parts, query = parse(url, "region", "endpoint")
-        if parts.scheme not in ("dynamodb", "s3") or not parts.netloc:
+    for store in map(read_store_url, (ledger_url, objects_url)):
+        if store.scheme not in ("dynamodb", "s3") or not store.name:
             continue
         from samsa.aws.probing import StoreAddress, probe_bucket, probe_table
 
-        probe = probe_table if parts.scheme == "dynamodb" else probe_bucket
-        prefix = parts.path.strip("/")
-        await probe(StoreAddress(parts.netloc, prefix, query.get("endpoint"), query.get("region")))
+        probe = probe_table if store.scheme == "dynamodb" else probe_bucket
+        await probe(StoreAddress(store.name, store.prefix, store.endpoint, store.region))

@@ -1,14 +1,9 @@
-"""Opens the ledger, the objects, the journal and the groups that URLs name.
-
-sqlite:///path/to/ledger.db                    file:///path/to/objects
-dynamodb://table?region=…&endpoint=…           s3://bucket/prefix?region=…&endpoint=…
-"""
+"""Opens the ledger, the objects, the journal and the groups that URLs name (`store_address.py`)."""
 
 import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
-from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from samsa.local.folder import FolderObjects
 from samsa.local.health import FULL, kind_of, reserve_of
@@ -20,27 +15,26 @@ from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.cache import TailCache
 from samsa.ports import Groups, Journal, Ledger, Objects
+from samsa.runtime.store_address import BadUrl, local_path, read_store_url
 from samsa.runtime.system import SystemClock
 
-
-class BadUrl(Exception):
-    """Its message says what is wrong with a URL, and shows a correct one."""
+LEDGER_FILE = "sqlite:///path/to/ledger.db"
 
 
 async def open_ledger(url: str, fsync: bool) -> Ledger:
-    parts, query = parse(url, "region", "endpoint")
-    if parts.scheme == "sqlite":
-        path = _path(parts, "sqlite:///path/to/ledger.db")
+    store = read_store_url(url)
+    if store.scheme == "sqlite":
+        path = local_path(store, LEDGER_FILE)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         # In a thread: a process that is alone with the ledger may take a while to share it.
         return await asyncio.to_thread(_open_sqlite, path, fsync)
-    if parts.scheme == "dynamodb":
-        if not parts.netloc:
+    if store.scheme == "dynamodb":
+        if not store.name:
             raise BadUrl(f"{url!r} names no table; try dynamodb://samsa?region=eu-central-1")
         from samsa.aws.dynamodb import DynamoLedger
 
-        ledger = DynamoLedger(parts.netloc, query.get("endpoint"), query.get("region"))
-        if "endpoint" in query:
+        ledger = DynamoLedger(store.name, store.endpoint, store.region)
+        if store.endpoint is not None:
             # A local DynamoDB starts empty; in an AWS account a deployment creates the table.
             await ledger.create_table()
         return ledger
@@ -60,16 +54,18 @@ def _open_sqlite(path: str, fsync: bool) -> SqliteLedger:
 
 async def open_ledger_to_read(url: str) -> Ledger:
     """A ledger for reads only, which does not slow down a broker on the same machine."""
-    parts, _ = parse(url, "region", "endpoint")
-    if parts.scheme == "sqlite":
-        return await look_on(_path(parts, "sqlite:///path/to/ledger.db"))
+    store = read_store_url(url)
+    if store.scheme == "sqlite":
+        return await look_on(local_path(store, LEDGER_FILE))
     return await open_ledger(url, fsync=False)
 
 
 def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
     """The groups in the same store as `ledger`, which is open already."""
     if isinstance(ledger, SqliteLedger):
-        groups = SqliteGroups(urlsplit(url).path, fsync, lambda: ledger.noted.alone)
+        groups = SqliteGroups(
+            local_path(read_store_url(url), LEDGER_FILE), fsync, lambda: ledger.noted.alone
+        )
         groups.health = ledger.health
         return groups
     from samsa.aws.dynamodb import DynamoLedger
@@ -80,20 +76,18 @@ def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
 
 
 def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
-    parts, query = parse(url, "region", "endpoint")
-    if parts.scheme == "file":
-        return FolderObjects(_path(parts, "file:///path/to/objects"), fsync)
-    if parts.scheme == "memory":
+    store = read_store_url(url)
+    if store.scheme == "file":
+        return FolderObjects(local_path(store, "file:///path/to/objects"), fsync)
+    if store.scheme == "memory":
         return MemoryObjects()
-    if parts.scheme == "s3":
-        if not parts.netloc:
+    if store.scheme == "s3":
+        if not store.name:
             raise BadUrl(f"{url!r} names no bucket; try s3://bucket/prefix?region=eu-central-1")
         from samsa.aws.s3 import S3Objects
 
-        far = S3Objects(
-            parts.netloc, parts.path.strip("/"), query.get("endpoint"), query.get("region")
-        )
-        return TailCache(far, cache_bytes)
+        remote = S3Objects(store.name, store.prefix, store.endpoint, store.region)
+        return TailCache(remote, cache_bytes)
     raise BadUrl(f"{url!r} is no object store; there are file:///… and s3://…")
 
 
@@ -125,18 +119,3 @@ def _open_head_journal(
 
     assert isinstance(ledger, DynamoLedger)
     return HeadJournal(ledger, objects, nonce, SystemClock(), has_window)
-
-
-def parse(url: str, *known: str) -> tuple[SplitResult, dict[str, str]]:
-    parts = urlsplit(url)
-    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    unknown = sorted(set(query) - set(known))
-    if unknown:
-        raise BadUrl(f"{url!r}: there is no option {unknown[0]!r}; there are {', '.join(known)}")
-    return parts, query
-
-
-def _path(parts: SplitResult, example: str) -> str:
-    if parts.netloc or not parts.path.startswith("/") or parts.path == "/":
-        raise BadUrl(f"a local path is absolute and has three slashes: {example}")
-    return parts.path

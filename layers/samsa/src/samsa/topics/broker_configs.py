@@ -117,4 +117,6 @@ def _own(node: Named, broker: Broker) -> dict[str, str | None]:
         "offsets.retention.minutes": str(rules.offsets_retention_ms // 60_000),
         "process.roles": "broker,controller",
         "producer.id.expiration.ms": str(broker.stores.limits.producer_expiry_ms),
+        "transaction.max.timeout.ms": str(rules.transaction_max_timeout_ms),
+        "transactional.id.expiration.ms": str(rules.transactional_id_expiration_ms),
     }

@@ -37,6 +37,11 @@ class ApiKey(IntEnum):
     DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    ADD_PARTITIONS_TO_TXN = 24
+    ADD_OFFSETS_TO_TXN = 25
+    END_TXN = 26
+    WRITE_TXN_MARKERS = 27
+    TXN_OFFSET_COMMIT = 28
     DESCRIBE_ACLS = 29
     CREATE_ACLS = 30
     DELETE_ACLS = 31
@@ -55,6 +60,7 @@ class ApiKey(IntEnum):
     DESCRIBE_CLIENT_QUOTAS = 48
     DESCRIBE_USER_SCRAM_CREDENTIALS = 50
     DESCRIBE_QUORUM = 55
+    UPDATE_FEATURES = 57
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
     DESCRIBE_TRANSACTIONS = 65
@@ -114,6 +120,11 @@ APIS: dict[int, Api] = {
         Api(ApiKey.DELETE_RECORDS, newest=2),
         Api(ApiKey.INIT_PRODUCER_ID, newest=5),
         Api(ApiKey.OFFSET_FOR_LEADER_EPOCH, newest=4),
+        Api(ApiKey.ADD_PARTITIONS_TO_TXN, newest=5),
+        Api(ApiKey.ADD_OFFSETS_TO_TXN, newest=4),
+        Api(ApiKey.END_TXN, newest=5),
+        Api(ApiKey.WRITE_TXN_MARKERS, oldest=1, newest=2),
+        Api(ApiKey.TXN_OFFSET_COMMIT, newest=5),
         Api(ApiKey.DESCRIBE_ACLS, oldest=1, newest=3),
         Api(ApiKey.CREATE_ACLS, oldest=1, newest=3),
         Api(ApiKey.DELETE_ACLS, oldest=1, newest=3),
@@ -132,6 +143,7 @@ APIS: dict[int, Api] = {
         Api(ApiKey.DESCRIBE_CLIENT_QUOTAS, newest=1),
         Api(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, newest=0),
         Api(ApiKey.DESCRIBE_QUORUM, newest=2),
+        Api(ApiKey.UPDATE_FEATURES, newest=2),
         Api(ApiKey.DESCRIBE_CLUSTER, newest=2),
         Api(ApiKey.DESCRIBE_PRODUCERS, newest=0),
         Api(ApiKey.DESCRIBE_TRANSACTIONS, newest=0),

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 from samsa.handlers.k44_incremental_alter_configs import Operation
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, Kafka, check
-from samsa.http_api.parameters import Given, TopicName, examples
+from samsa.http_api.kafka_client import Asked, InProcessClient, check
+from samsa.http_api.parameters import StrictBody, TopicName, examples
 from samsa.topics.broker_configs import DEFAULTS
 from samsa.topics.config_kinds import ConfigType
 from samsa.topics.resources import ResourceType, Source
@@ -36,7 +36,7 @@ class Configs(BaseModel):
     configs: list[Config]
 
 
-class Changes(Given):
+class Changes(StrictBody):
     model_config = examples({"configs": {"retention.ms": "3600000", "max.message.bytes": None}})
     configs: dict[str, ConfigValue | None] = Field(
         description="By name; null goes back to the default", min_length=1
@@ -88,12 +88,12 @@ def _change(name: str, value: ConfigValue | None) -> Any:
     )
 
 
-async def _of_topic(topic: str, kafka: Kafka) -> Configs:
+async def _of_topic(topic: str, kafka: InProcessClient) -> Configs:
     found = await _asked(ResourceType.TOPIC, topic, kafka)
     return Configs(configs=[_config(row, TOPIC_CONFIGS[row.name].default) for row in found])
 
 
-async def _asked(kind: ResourceType, name: str, kafka: Kafka) -> list[Any]:
+async def _asked(kind: ResourceType, name: str, kafka: InProcessClient) -> list[Any]:
     resource = describe_configs.RESOURCE(
         resource_type=kind, resource_name=name, configuration_keys=None
     )

@@ -7,10 +7,10 @@ from pydantic import BaseModel, Field
 
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, Kafka, check
+from samsa.http_api.kafka_client import Asked, InProcessClient, check
 from samsa.http_api.lag import EARLIEST, LATEST, committed, offsets_at
-from samsa.http_api.parameters import INT32_MAX, INT64_MAX, Given, GroupId, examples
-from samsa.http_api.problems import Failed
+from samsa.http_api.parameters import INT32_MAX, INT64_MAX, GroupId, StrictBody, examples
+from samsa.http_api.problems import RequestFailed
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.group_offsets import LAST_BY_NAME, Where, commit_request
@@ -20,30 +20,30 @@ router = APIRouter(tags=["groups"], route_class=route_with(MOST_VALUES))
 Number: TypeAlias = Annotated[int, Field(ge=0, le=INT32_MAX)]
 
 
-class ToOffset(Given):
+class ToOffset(StrictBody):
     offset: int = Field(ge=0, le=INT64_MAX, description="This offset")
 
 
-class ToTime(Given):
+class ToTime(StrictBody):
     timestamp: int = Field(
         ge=0, le=INT64_MAX, description="The first record from then on; milliseconds since 1970"
     )
 
 
-class Shift(Given):
+class Shift(StrictBody):
     shift: int = Field(
         ge=-INT64_MAX, le=INT64_MAX, description="So many on, or back if it is negative"
     )
 
 
-class Chosen(Given):
+class Chosen(StrictBody):
     topic: str = Field(examples=["orders"])
     partitions: list[Number] | None = Field(
         default=None, min_length=1, description="All, if left out"
     )
 
 
-class Reset(Given):
+class Reset(StrictBody):
     model_config = examples(
         {"to": "earliest", "topics": [{"topic": "orders"}]},
         {"to": {"offset": 1}, "topics": [{"topic": "orders", "partitions": [0]}]},
@@ -119,7 +119,7 @@ async def delete_offsets(
 
 
 async def _wanted(
-    group: str, reset: Reset, before: dict[Where, int], kafka: Kafka
+    group: str, reset: Reset, before: dict[Where, int], kafka: InProcessClient
 ) -> dict[Where, int]:
     wanted: dict[Where, int] = {}
     for topic, numbers in (await _chosen(group, reset, before, kafka)).items():
@@ -133,7 +133,7 @@ async def _wanted(
 
 
 async def _chosen(
-    group: str, reset: Reset, before: dict[Where, int], kafka: Kafka
+    group: str, reset: Reset, before: dict[Where, int], kafka: InProcessClient
 ) -> dict[str, list[int]]:
     if reset.topics is not None:
         return {
@@ -141,7 +141,7 @@ async def _chosen(
             for each in reset.topics
         }
     if not before:
-        raise Failed(
+        raise RequestFailed(
             404,
             "Nothing committed",
             f"group {group!r} has committed nothing",
@@ -154,7 +154,7 @@ async def _chosen(
 
 
 async def _targets(
-    topic: str, numbers: list[int], reset: Reset, before: dict[Where, int], kafka: Kafka
+    topic: str, numbers: list[int], reset: Reset, before: dict[Where, int], kafka: InProcessClient
 ) -> dict[int, int]:
     if isinstance(reset.to, ToOffset):
         return dict.fromkeys(numbers, reset.to.offset)
@@ -170,7 +170,7 @@ def _shifted(
 ) -> dict[int, int]:
     missing = [number for number in numbers if (topic, number) not in before]
     if missing:
-        raise Failed(
+        raise RequestFailed(
             409,
             "Nothing to shift",
             f"{topic}/{missing[0]} has no offset that could be shifted",
@@ -179,7 +179,7 @@ def _shifted(
     return {number: max(0, before[topic, number] + shift) for number in numbers}
 
 
-async def _commit(group: str, offsets: dict[Where, int], kafka: Kafka) -> None:
+async def _commit(group: str, offsets: dict[Where, int], kafka: InProcessClient) -> None:
     row = commit_request(group, offsets)
     for answered in (await kafka.ask(ApiKey.OFFSET_COMMIT, row, LAST_BY_NAME)).topics:
         for entry in answered.partitions:

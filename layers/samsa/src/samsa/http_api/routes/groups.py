@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from samsa.groups.embedded import Malformed, read_assignment
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, Kafka, check
+from samsa.http_api.kafka_client import Asked, InProcessClient, check
 from samsa.http_api.lag import committed, ends_of
 from samsa.http_api.listing import listed
 from samsa.http_api.parameters import GroupId
@@ -107,7 +107,7 @@ async def delete_group(group: GroupId, kafka: Asked) -> None:
     check(answer.error_code, None, f"group {group!r}")
 
 
-async def _seen(group: str, kafka: Kafka) -> tuple[ListedGroup, list[Member]]:
+async def _seen(group: str, kafka: InProcessClient) -> tuple[ListedGroup, list[Member]]:
     """Finds a group of either protocol."""
     row = consumer_group_describe.REQUEST(group_ids=[group])
     seen = (await kafka.ask(ApiKey.CONSUMER_GROUP_DESCRIBE, row)).groups[0]
@@ -150,7 +150,7 @@ def _classic(member: Any) -> Member:
     )
 
 
-async def _positions(group: str, members: list[Member], kafka: Kafka) -> list[Position]:
+async def _positions(group: str, members: list[Member], kafka: InProcessClient) -> list[Position]:
     offsets = await committed(group, kafka)
     readers: dict[Where, str] = {
         (assigned.topic, number): member.member_id

@@ -8,12 +8,12 @@ from pydantic import BaseModel, Field
 
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, Kafka, check
+from samsa.http_api.kafka_client import Asked, InProcessClient, check
 from samsa.http_api.parameters import (
     INT32_MAX,
     INT64_MAX,
-    Given,
     PartitionNumber,
+    StrictBody,
     TopicName,
     examples,
 )
@@ -41,7 +41,7 @@ class Partitions(BaseModel):
     partitions: list[DescribedPartition]
 
 
-class Wider(Given):
+class Wider(StrictBody):
     model_config = examples({"count": 6})
     count: int = Field(ge=1, le=INT32_MAX, description="How many there shall be, in all")
     validate_only: bool = Field(default=False, description="Check it, and change nothing")
@@ -121,7 +121,7 @@ async def delete_old_records(
     return Start(topic=topic, partition=partition, start=moved.low_watermark)
 
 
-async def _described(partition: Partition, kafka: Kafka) -> DescribedPartition:
+async def _described(partition: Partition, kafka: InProcessClient) -> DescribedPartition:
     log = kafka.broker.log
     head, size = await asyncio.gather(log.head(partition), log.retainer.size(partition))
     return DescribedPartition(

@@ -13,9 +13,9 @@ from samsa.http_api.bodies import route_with
 from samsa.http_api.content import BASE64, Content, encoded
 from samsa.http_api.described import refusals
 from samsa.http_api.kafka_client import Asked
-from samsa.http_api.parameters import INT32_MAX, INT64_MAX, Given, TopicName, examples
-from samsa.http_api.problems import Failed, Problem, of_kafka
-from samsa.http_api.writing import Draft, TargetPartition, write
+from samsa.http_api.parameters import INT32_MAX, INT64_MAX, StrictBody, TopicName, examples
+from samsa.http_api.problems import Problem, RequestFailed, of_kafka
+from samsa.http_api.writing import RecordDraft, TargetPartition, write
 from samsa.topics.configs import Refused
 
 router = APIRouter(tags=["records"], route_class=route_with())
@@ -27,12 +27,12 @@ MOST_ERRORS = 20
 HEADER = r"^[^:]+:[\s\S]*$"
 
 
-class Header(Given):
+class Header(StrictBody):
     name: str = Field(examples=["trace"])
     value: Content | None = Field(default=None, examples=["a1b2"])
 
 
-class NewRecord(Given):
+class NewRecord(StrictBody):
     key: Content | None = Field(default=None, examples=["customer-7"])
     value: Content | None = Field(default=None, examples=[{"json": {"total": 12}}])
     headers: list[Header] = Field(default=[])
@@ -46,14 +46,14 @@ class NewRecord(Given):
         default=None, ge=0, le=INT64_MAX, description="Milliseconds since 1970; now, if left out"
     )
 
-    def draft(self) -> Draft:
+    def draft(self) -> RecordDraft:
         headers = tuple((each.name, encoded(each.value)) for each in self.headers)
-        return Draft(
+        return RecordDraft(
             encoded(self.key), encoded(self.value), headers, self.partition, self.timestamp
         )
 
 
-class NewRecords(Given):
+class NewRecords(StrictBody):
     model_config = examples(
         {"records": [{"key": "customer-7", "value": {"json": {"total": 12}}}]},
         {"records": [{"value": "hello"}, {"value": {"base64": "AAEC"}, "partition": 0}]},
@@ -129,7 +129,7 @@ async def write_binary(
 ) -> Written:
     """The body is the value, whatever bytes it holds."""
     _check_media_type(request)
-    draft = Draft(
+    draft = RecordDraft(
         encoded(key) if key_base64 is None else b64decode(key_base64),
         await request.body(),
         tuple(_header(each) for each in header or ()),
@@ -142,12 +142,12 @@ async def write_binary(
     return _written(places[0])
 
 
-def _drafts(given: Any) -> Generator[None, None, list[Draft]]:
+def _drafts(given: Any) -> Generator[None, None, list[RecordDraft]]:
     """Raises RequestValidationError."""
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_RECORDS:
         problem = f"Input should be a list of 1 to {MOST_RECORDS} records"
         raise RequestValidationError([{"loc": ("body", "records"), "msg": problem}])
-    drafts: list[Draft] = []
+    drafts: list[RecordDraft] = []
     wrong: list[Any] = []
     for number, each in enumerate(given):
         try:
@@ -193,7 +193,7 @@ def _check_media_type(request: Request) -> None:
     """A browser sends this media type to another site only if that site allows it."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != BINARY:
-        raise Failed(
+        raise RequestFailed(
             415,
             "Unsupported media type",
             f"the body is {given or 'of no type'}, not {BINARY}",

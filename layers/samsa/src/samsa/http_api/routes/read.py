@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 
 from samsa.http_api.content import Encoding, Shown, shown
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, Kafka
+from samsa.http_api.kafka_client import Asked, InProcessClient
 from samsa.http_api.lag import LATEST, offsets_at
 from samsa.http_api.parameters import INT64_MAX, Offset, PartitionNumber, TopicName
-from samsa.http_api.problems import Failed
-from samsa.http_api.reading import Found, Span, read
+from samsa.http_api.problems import RequestFailed
+from samsa.http_api.reading import FoundRecords, OffsetSpan, read
 from samsa.records.record import Record
 
 router = APIRouter(
@@ -86,7 +86,7 @@ async def read_records(
     of them. `next_offset` is where to read on. Bytes that are not what `encoding` asks for come as
     text, or else as base64."""
     first = await _first(topic, partition, (offset, timestamp, last), kafka)
-    found = await read(topic, partition, Span(first, limit, max_bytes, wait_ms), kafka)
+    found = await read(topic, partition, OffsetSpan(first, limit, max_bytes, wait_ms), kafka)
     told = await kafka.broker.work.in_slices(_told(topic, partition, found, encoding))
     return Response(told, media_type="application/json")
 
@@ -131,11 +131,14 @@ async def read_value(
 
 
 async def _first(
-    topic: str, partition: int, asked: tuple[int | None, int | None, int | None], kafka: Kafka
+    topic: str,
+    partition: int,
+    asked: tuple[int | None, int | None, int | None],
+    kafka: InProcessClient,
 ) -> int:
     offset, timestamp, last = asked
     if sum(each is not None for each in asked) > 1:
-        raise Failed(
+        raise RequestFailed(
             422,
             "Invalid request",
             "offset, timestamp and last exclude each other",
@@ -152,14 +155,14 @@ async def _first(
             else (await offsets_at(topic, [partition], LATEST, kafka))[partition]
         )
     head = await kafka.broker.log.head(where)
-    return head.log_start if last is None else max(head.log_start, head.next_offset - last)
+    return head.log_start if last is None else max(head.log_start, head.stable_end - last)
 
 
-async def _one(topic: str, partition: int, offset: int, kafka: Kafka) -> Record:
+async def _one(topic: str, partition: int, offset: int, kafka: InProcessClient) -> Record:
     await kafka.partition(topic, partition)
-    found = await read(topic, partition, Span(offset, 1, 1), kafka)
+    found = await read(topic, partition, OffsetSpan(offset, 1, 1), kafka)
     if not found.records or found.records[0].offset != offset:
-        raise Failed(
+        raise RequestFailed(
             404,
             "No such record",
             f"no record has offset {offset} in {topic}/{partition}",
@@ -169,7 +172,7 @@ async def _one(topic: str, partition: int, offset: int, kafka: Kafka) -> Record:
 
 
 def _told(
-    topic: str, partition: int, found: Found, encoding: Encoding
+    topic: str, partition: int, found: FoundRecords, encoding: Encoding
 ) -> Generator[None, None, bytes]:
     records: list[Any] = []
     for record in found.records:

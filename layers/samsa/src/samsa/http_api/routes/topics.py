@@ -10,7 +10,7 @@ from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
 from samsa.http_api.kafka_client import Asked, check
 from samsa.http_api.listing import listed
-from samsa.http_api.parameters import INT32_MAX, NAME_SCHEMA, Given, TopicName, examples
+from samsa.http_api.parameters import INT32_MAX, NAME_SCHEMA, StrictBody, TopicName, examples
 from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import create_topics, delete_topics
@@ -30,7 +30,7 @@ class Topics(BaseModel):
     topics: list[ListedTopic]
 
 
-class NewTopic(Given):
+class NewTopic(StrictBody):
     model_config = examples(
         {"name": "payments", "partitions": 3, "configs": {"retention.ms": "86400000"}}
     )

@@ -36,9 +36,11 @@ public final class Driver {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long PATIENCE_MS = 30_000;
     private final String bootstrap;
+    private final Transactions transactions;
 
     private Driver(String bootstrap) {
         this.bootstrap = bootstrap;
+        this.transactions = new Transactions(bootstrap);
     }
 
     public static void main(String[] arguments) throws IOException {
@@ -73,7 +75,7 @@ public final class Driver {
             case "alter_configs" -> alterConfigs(topic, asked.get("config"));
             case "delete_records" -> deleteRecords(topic, asked);
             case "describe" -> describe();
-            default -> throw new IllegalArgumentException(asked.get("op").asText());
+            default -> transactions.perform(asked);
         };
     }
 
@@ -116,7 +118,11 @@ public final class Driver {
 
     private List<Map<String, Object>> consume(String topic, JsonNode asked) {
         var bytes = new ByteArrayDeserializer();
-        try (var consumer = new KafkaConsumer<>(settings(), bytes, bytes)) {
+        var settings = settings();
+        if (asked.hasNonNull("isolation")) {
+            settings.put("isolation.level", asked.get("isolation").asText());
+        }
+        try (var consumer = new KafkaConsumer<>(settings, bytes, bytes)) {
             var partitions = partitions(consumer, topic, asked.get("partition"));
             consumer.assign(partitions);
             seek(consumer, partitions, asked.get("start"));

@@ -1,0 +1,46 @@
+"""The requests of one client connection, from a frame to its answer.
+
+A produce that differs from an earlier one of its connection only in its records takes a shorter
+way: it is neither decoded nor given to a handler (`data_path/produce_template.py`).
+"""
+
+from collections.abc import Coroutine
+from typing import Any
+
+from samsa.broker.broker import Answer, Broker, Later
+from samsa.data_path.produce_template import Kinds
+from samsa.dispatch import answer
+from samsa.handlers.k00_produce import produce_alike
+from samsa.wire.apis import ApiKey
+from samsa.wire.frame import Request
+
+OVERLAP = frozenset({ApiKey.PRODUCE})
+"""The next request may be handled while the answer to one of these is under way."""
+MAY_PARK = frozenset({ApiKey.FETCH, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
+"""They wait for other clients. A client that has gone needs no answer, so the wait may end."""
+HEARTBEATS = frozenset({ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT})
+
+
+class ClientRequests:
+    def __init__(self, broker: Broker, address: tuple[str, int], client_host: str) -> None:
+        """`address` is the one at which the client reached this process."""
+        self._broker = broker
+        self._address = address
+        self._client_host = client_host
+        self._kinds = Kinds()
+
+    def begin_alike(self, frame: memoryview) -> tuple[Request, Later] | None:
+        """Begin a produce that is like an earlier one. None: the frame has to be read and answered
+        as usual."""
+        one = self._kinds.find(frame)
+        later = None if one is None else produce_alike(one, self._broker)
+        return None if one is None or later is None else (one.request, later)
+
+    def answer(self, request: Request) -> Coroutine[Any, Any, Answer]:
+        """Raises DecodeError; Unavailable."""
+        return answer(request, self._address, self._broker, self._client_host)
+
+    def learn(self, request: Request, later: Later) -> None:
+        """From now on, produces that are like this one may take the shorter way."""
+        if later.alone is not None:
+            self._kinds.learn(request, later.alone)

@@ -1,0 +1,381 @@
+"""The shell of the transaction coordinator: it loads a transaction, calls the pure step, stores the
+outcome by compare-and-swap, and finishes what is decided.
+
+Any process may coordinate any transactional id. In one process the requests for an id take turns,
+so only processes race; the loser steps again on what the winner stored. A transaction is kept in
+memory as it was last seen. A step that changes it is safe on an old view: its compare-and-swap is
+refused. A step that changes nothing is repeated on a fresh view, unless the view is certainly
+current. So a request of an ordinary transaction is one call of the store.
+
+The compare-and-swap to a decided state is the decision. Then come a marker in each partition, the
+pending offsets of each group, and the compare-and-swap that completes the transaction. Each of
+these may be repeated by any process, at any time. What was decided and not finished, because its
+process ended, is finished by the next one that meets it: the next request for the id, a reader that
+is held back by it (`settle`), or upkeep (`tend`). The same ones abort what has timed out.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from zlib import crc32
+
+from samsa.bounded import Bounded
+from samsa.log.append import Marker
+from samsa.log.core import Log
+from samsa.log.stores import Stores
+from samsa.ports import (
+    End,
+    Offsets,
+    Partition,
+    TransactionItem,
+    Transactions,
+    Unavailable,
+    UnknownPartition,
+)
+from samsa.transactions import (
+    Abort,
+    Answer,
+    Complete,
+    Corrupt,
+    EndTransaction,
+    Expire,
+    Init,
+    NeedsId,
+    Request,
+    Settings,
+    State,
+    Transaction,
+    Unfinished,
+    pack,
+    step,
+    unpack,
+)
+
+log = logging.getLogger("samsa.transactions")
+REMEMBERED = 10_000
+TRIES = 50
+"""Lost races before a client is told to retry. In each lost race another process made progress."""
+RANDOM = 0xFFFFFF
+"""Bits of a version. A version has 63: they last for some 10^12 changes of one transactional id."""
+AT_ONCE = 64
+"""Markers of one transaction that are written at the same time."""
+PENDING_EXPIRY_MS = 7 * 24 * 3600 * 1000
+
+
+class Known:
+    """A transactional id, as this process saw it last."""
+
+    __slots__ = ("lock", "transaction", "version")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.transaction: Transaction | None = None
+        self.lock = asyncio.Lock()
+
+
+class TransactionCoordinator:
+    def __init__(
+        self,
+        stores: Stores,
+        store: Transactions,
+        log: Log,
+        settings: Settings,
+        next_producer_id: Callable[[], Awaitable[int]],
+        look_again_ms: int,
+    ) -> None:
+        self.settings = settings
+        self._stores = stores
+        self._store = store
+        self._log = log
+        self._next_producer_id = next_producer_id
+        self._look_again_ms = look_again_ms
+        self._known = Bounded[str, Known](REMEMBERED)
+        self._ids = Bounded[int, str](REMEMBERED)
+        """Transactional ids by producer id."""
+        self._look_again_at = Bounded[int, int](REMEMBERED)
+        """By producer id: when readers that it holds back look at its transaction again (ms)."""
+        self.aborted = 0
+        """Transactions that this process aborted because their time was up."""
+
+    # Requests
+
+    async def ask(self, transactional_id: str, request: Request, fresh: bool = False) -> Answer:
+        """`fresh`: read the transaction first, even if a view of it is known. Raises Unavailable:
+        then the request may be repeated."""
+        known = self._of(transactional_id)
+        async with known.lock:
+            return await self._ask(transactional_id, known, request, fresh)
+
+    async def _ask(
+        self, transactional_id: str, known: Known, request: Request, fresh: bool
+    ) -> Answer:
+        is_fresh = await self._load(transactional_id, known, fresh or not known.version)
+        for _ in range(TRIES):
+            before = known.transaction
+            taken = step(before, request, self._stores.clock.now_ms(), self.settings)
+            answer = taken.answer
+            if taken.transaction is before and not is_fresh:
+                is_fresh = await self._load(transactional_id, known, fresh=True)
+                continue
+            if isinstance(answer, NeedsId):
+                request = _with_id(request, await self._next_producer_id())
+                continue
+            if taken.transaction is not before:
+                assert taken.transaction is not None
+                if not await self._put(transactional_id, known, taken.transaction):
+                    is_fresh = True  # the refusal brought what is there
+                    continue
+                is_fresh = False
+            if known.transaction is not None and known.transaction.is_decided:
+                try:
+                    await self._finish(transactional_id, known)
+                except Unavailable:
+                    if isinstance(answer, Unfinished):
+                        raise
+                    # It is decided, which is what was asked for. Any process may finish it.
+            if isinstance(answer, Answer):
+                return answer
+        raise Unavailable(f"transactional id {transactional_id!r} changes too fast")
+
+    def entered(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        epoch: int,
+        partitions: Sequence[Partition],
+        is_unique: bool,
+    ) -> int:
+        """The serial of the ongoing transaction that has these partitions, if that is known without
+        a call; else 0. `is_unique`: each transaction has an epoch of its own, so an old view can
+        only show the client's transaction, or none of that epoch."""
+        known = self._known.get(transactional_id)
+        found = known.transaction if known is not None else None
+        if (
+            known is None
+            or found is None
+            or found.state is not State.ONGOING
+            or (found.producer_id, found.epoch) != (producer_id, epoch)
+            or not found.partitions.issuperset(partitions)
+        ):
+            return 0
+        current = self._store.is_current_transaction
+        return found.serial if is_unique or current(transactional_id, known.version) else 0
+
+    async def add_offsets(
+        self, group_id: str, producer_id: int, serial: int, offsets: Offsets
+    ) -> bool:
+        """Store a group's offsets as part of a transaction. False: it has ended."""
+        expires_at = self._stores.clock.now_ms() + PENDING_EXPIRY_MS
+        retry, add = self._stores.retry, self._store.add_pending
+        return await retry(add, group_id, producer_id, serial, offsets, expires_at)
+
+    # The item
+
+    def _of(self, transactional_id: str) -> Known:
+        known = self._known.use(transactional_id)
+        if known is None:
+            known = Known()
+            self._known.keep(transactional_id, known)
+        return known
+
+    async def _load(self, transactional_id: str, known: Known, fresh: bool) -> bool:
+        """Whether the view is the stored one."""
+        if self._store.is_current_transaction(transactional_id, known.version):
+            return True
+        if not fresh:
+            return False
+        retry, store = self._stores.retry, self._store
+        item = await retry(store.transaction, transactional_id, known.version)
+        if item is None:
+            known.version, known.transaction = 0, None
+        elif item.version != known.version:
+            self._learn(transactional_id, known, item)
+        return True
+
+    def _learn(self, transactional_id: str, known: Known, item: TransactionItem) -> None:
+        known.version = item.version
+        known.transaction = _read(transactional_id, item) if item.version else None
+        self._ids.keep(item.producer_id, transactional_id)
+
+    async def _put(self, transactional_id: str, known: Known, after: Transaction) -> bool:
+        """False: another process has changed it. What is there is known now."""
+        version = self._next_version(known.version)
+        item = TransactionItem(version, after.producer_id, pack(after))
+        put, retry = self._store.put_transaction, self._stores.retry
+        there = await retry(put, transactional_id, item, known.version)
+        if there is not None:
+            self._learn(transactional_id, known, there)
+            return False
+        known.version, known.transaction = version, after
+        self._ids.keep(after.producer_id, transactional_id)
+        return True
+
+    def _next_version(self, before: int) -> int:
+        """One that no item of this id has had. It is partly random: two processes may store the
+        same change of the same version in the same millisecond, and the second must not take the
+        first one's item for its own."""
+        start = before or self._stores.clock.now_ms() << 20
+        return start + 1 + (crc32(self._stores.nonce().encode()) & RANDOM)
+
+    # Finishing
+
+    async def _finish(self, transactional_id: str, known: Known) -> None:
+        """Write the markers, end the pending offsets, complete the transaction. Raises Unavailable:
+        then any process may do it again."""
+        found = known.transaction
+        assert found is not None
+        end = End.COMMIT if found.state is State.PREPARE_COMMIT else End.ABORT
+        marker = Marker(found.producer_id, found.marker_epoch, found.serial, end)
+        partitions = sorted(found.partitions)
+        if len(partitions) == 1 and not found.groups:
+            await self._mark(Partition(*partitions[0]), marker)
+        else:
+            for start in range(0, len(partitions), AT_ONCE):
+                some = partitions[start : start + AT_ONCE]
+                await _all(self._mark(Partition(*one), marker) for one in some)
+            await _all(self._end_offsets(group_id, marker) for group_id in sorted(found.groups))
+        now_ms = self._stores.clock.now_ms()
+        after = step(found, Complete(found.serial), now_ms, self.settings).transaction
+        assert after is not None
+        assert after is not found
+        # If another process completed it first, what that process stored is known now.
+        await self._put(transactional_id, known, after)
+
+    async def _mark(self, partition: Partition, marker: Marker) -> None:
+        with suppress(UnknownPartition):  # the topic was deleted
+            await self._stores.retry(self._log.mark, partition, marker)
+
+    async def _end_offsets(self, group_id: str, marker: Marker) -> None:
+        expires_at = self._stores.clock.now_ms() + PENDING_EXPIRY_MS
+        is_committed = marker.end is End.COMMIT
+        await self._stores.retry(
+            self._store.end_pending,
+            group_id,
+            marker.producer_id,
+            marker.serial,
+            is_committed,
+            expires_at,
+        )
+
+    # What others left
+
+    async def settle(self, producer_ids: Iterable[int]) -> int:
+        """Finish what is decided of these producers' transactions, and abort what has timed out.
+        Returns when it is worth to look again (ms). Raises Unavailable."""
+        now_ms = self._stores.clock.now_ms()
+        look_again_at = now_ms + self._look_again_ms
+        for producer_id in producer_ids:
+            again_at = self._look_again_at.get(producer_id, 0)
+            if not now_ms < again_at <= now_ms + self._look_again_ms:
+                again_at = await self._settle_one(producer_id, now_ms)
+                self._look_again_at.keep(producer_id, again_at)
+            look_again_at = min(look_again_at, again_at)
+        return look_again_at
+
+    async def _settle_one(self, producer_id: int, now_ms: int) -> int:
+        transactional_id = await self._id_of(producer_id)
+        if transactional_id is not None:
+            found = await self._expire(transactional_id)
+            if found is not None and found.state is State.ONGOING:
+                return min(max(found.expires_at, now_ms + 1), now_ms + self._look_again_ms)
+        return now_ms + self._look_again_ms
+
+    async def _id_of(self, producer_id: int) -> str | None:
+        found = self._ids.get(producer_id)
+        if found is None:
+            retry = self._stores.retry
+            found = await retry(self._store.transactional_id_of, producer_id)
+            if found is not None:
+                self._ids.keep(producer_id, found)
+        return found
+
+    async def _expire(self, transactional_id: str) -> Transaction | None:
+        """The transaction, after it was finished if it was decided, aborted if it was too old."""
+        known = self._of(transactional_id)
+        async with known.lock:
+            await self._load(transactional_id, known, fresh=True)
+            found = known.transaction
+            if found is not None and self._is_due(found):
+                await self._ask(transactional_id, known, Expire(), fresh=False)
+                after = known.transaction
+                if found.state is State.ONGOING and after and after.state is not State.ONGOING:
+                    self.aborted += 1
+                    log.info("transactional id %.200r timed out: aborted", transactional_id)
+            return known.transaction
+
+    def _is_due(self, found: Transaction) -> bool:
+        """Whether it is decided, or too old; or began in the future, as the clock was set back."""
+        now_ms = self._stores.clock.now_ms()
+        is_over = not found.started_at <= now_ms < found.expires_at
+        return found.is_decided or (found.state is State.ONGOING and is_over)
+
+    async def look(self, transactional_id: str) -> Transaction | None:
+        """The transaction as it is stored."""
+        known = self._of(transactional_id)
+        async with known.lock:
+            await self._load(transactional_id, known, fresh=True)
+            return known.transaction
+
+    async def all_ids(self) -> list[str]:
+        return await self._stores.retry(self._store.transactional_ids)
+
+    async def abort(self, transactional_id: str) -> Answer:
+        """For administrators: abort an ongoing transaction, whatever its age."""
+        return await self.ask(transactional_id, Abort(), fresh=True)
+
+    async def abort_of(self, producer_id: int) -> None:
+        """Abort what the producer has ongoing, if its transactional id is known."""
+        transactional_id = await self._id_of(producer_id)
+        if transactional_id is not None:
+            found = await self.look(transactional_id)
+            if found is not None and found.producer_id == producer_id:
+                await self.abort(transactional_id)
+
+    def figures(self) -> tuple[int, int]:
+        """How many transactions are open of those that this process served, and for how long the
+        oldest of them has been (ms)."""
+        views = (known.transaction for known in self._known.values())
+        begun = [one.started_at for one in views if one and one.state is State.ONGOING]
+        now_ms = self._stores.clock.now_ms()
+        return len(begun), max(0, now_ms - min(begun, default=now_ms))
+
+    async def tend(self, transactional_id: str, expiry_ms: int) -> bool:
+        """For upkeep: settle one id; and forget it if it was not used for so long. Returns whether
+        it was forgotten."""
+        found = await self._expire(transactional_id)
+        if found is None or found.state is State.ONGOING or found.is_decided:
+            return False
+        now_ms = self._stores.clock.now_ms()
+        if not found.changed_at + expiry_ms <= now_ms:
+            return False
+        known = self._of(transactional_id)
+        async with known.lock:
+            if known.transaction is not found:
+                return False
+            gone = await self._store.delete_transaction(transactional_id, known.version)
+            known.version, known.transaction = 0, None
+            return gone
+
+
+async def _all(work: Iterable[Awaitable[None]]) -> None:
+    """Wait for all of it, even if some fail; then raise the first failure."""
+    for failure in await asyncio.gather(*work, return_exceptions=True):
+        if failure is not None:
+            raise failure
+
+
+def _with_id(request: Request, fresh_id: int) -> Request:
+    assert isinstance(request, Init | EndTransaction | Expire | Abort)
+    return request._replace(fresh_id=fresh_id)
+
+
+def _read(transactional_id: str, item: TransactionItem) -> Transaction | None:
+    try:
+        return unpack(item.state)
+    except Corrupt as error:
+        # Its partitions are not known any more, so it cannot be finished. Not NotDone: a retry
+        # does not mend it.
+        raise Unavailable(
+            f"transactional id {transactional_id!r} cannot be read: {error}"
+        ) from None

@@ -1,0 +1,115 @@
+"""AddPartitionsToTxn (key 24).
+
+Behaviour: adds partitions to the ongoing transaction of a transactional id, and begins it if there
+is none. All or nothing: if one partition does not exist, the others get OPERATION_NOT_ATTEMPTED.
+
+Versions: 0-3 have one transaction. 4+ have several, and may only ask whether the partitions are in
+the transaction; Kafka's brokers use them among themselves. Before 2 a fenced producer gets
+INVALID_PRODUCER_EPOCH.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.transaction_errors import UNAVAILABLE, ask, for_old_clients
+from samsa.ports import Partition, Unavailable
+from samsa.topics.catalog import partition_of
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import topic_of
+from samsa.transactions import AddPartitions, Verify
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.add_partitions_to_txn import (
+    PARTITION_RESULT,
+    RESPONSE,
+    RESULT,
+    TOPIC_RESULT,
+    TRANSACTION,
+)
+
+if TYPE_CHECKING:
+    from samsa.wire.messages.add_partitions_to_txn import (
+        AddPartitionsToTxnRequest,
+        AddPartitionsToTxnResponse,
+        AddPartitionsToTxnResult,
+        AddPartitionsToTxnTopic,
+        AddPartitionsToTxnTopicResult,
+        AddPartitionsToTxnTransaction,
+    )
+
+LAST_WITH_ONE = 3
+FIRST_WITH_FENCED = 2
+
+Codes = dict[tuple[str, int], ErrorCode]
+"""By topic name and partition."""
+
+
+@handles(ApiKey.ADD_PARTITIONS_TO_TXN)
+async def add_partitions_to_txn(
+    request: AddPartitionsToTxnRequest, context: Context, broker: Broker
+) -> AddPartitionsToTxnResponse:
+    if context.version <= LAST_WITH_ONE:
+        alone = TRANSACTION(
+            transactional_id=request.v3_and_below_transactional_id,
+            producer_id=request.v3_and_below_producer_id,
+            producer_epoch=request.v3_and_below_producer_epoch,
+            topics=request.v3_and_below_topics,
+        )
+        result = await _add(context, broker, alone)
+        return RESPONSE(results_by_topic_v3_and_below=result.topic_results)
+    each = partial(_add, context, broker)
+    return RESPONSE(results_by_transaction=await broker.work.each(request.transactions, each))
+
+
+async def _add(
+    context: Context, broker: Broker, asked: AddPartitionsToTxnTransaction
+) -> AddPartitionsToTxnResult:
+    unknown, partitions = await _resolve(asked.topics, broker)
+    code = ErrorCode.OPERATION_NOT_ATTEMPTED
+    if not unknown:
+        kind = Verify if asked.verify_only else AddPartitions
+        wanted = kind(asked.producer_id, asked.producer_epoch, frozenset(partitions))
+        _, code = await ask(asked.transactional_id, wanted, broker)
+        code = for_old_clients(code, context.version >= FIRST_WITH_FENCED)
+    topics = broker.work.pace(asked.topics)
+    results = [await _result(topic, unknown, code, broker) async for topic in topics]
+    return RESULT(transactional_id=asked.transactional_id, topic_results=results)
+
+
+async def _resolve(
+    topics: list[AddPartitionsToTxnTopic], broker: Broker
+) -> tuple[Codes, list[Partition]]:
+    """Why some are no partitions, and those that are."""
+    unknown: Codes = {}
+    partitions: list[Partition] = []
+    async for topic in broker.work.pace(topics):
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        try:
+            found = await topic_of(topic.name, broker)
+        except Refused:
+            found = None
+        except Unavailable:
+            found, code = None, UNAVAILABLE
+        async for number in broker.work.pace(topic.partitions):
+            partition = partition_of(found, number) if found is not None else None
+            if partition is None:
+                unknown[topic.name, number] = code
+            else:
+                partitions.append(partition)
+    return unknown, partitions
+
+
+async def _result(
+    topic: AddPartitionsToTxnTopic, unknown: Codes, code: ErrorCode, broker: Broker
+) -> AddPartitionsToTxnTopicResult:
+    results = [
+        PARTITION_RESULT(
+            partition_index=number,
+            partition_error_code=unknown.get((topic.name, number), code),
+        )
+        async for number in broker.work.pace(topic.partitions)
+    ]
+    return TOPIC_RESULT(name=topic.name, results_by_partition=results)

@@ -1,0 +1,36 @@
+"""EndTxn (key 26).
+
+Behaviour: commits or aborts the ongoing transaction. The answer comes when its markers are written
+and its offsets are committed; if a store does not answer after the decision, it comes at once, and
+the next request for the transactional id, or a reader, finishes the transaction. Repeating a
+request that succeeded succeeds.
+
+Versions: before 2 a fenced producer gets INVALID_PRODUCER_EPOCH. 5+ (transaction version 2,
+KIP-890) begin a new epoch with each transaction, and answer it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.transaction_errors import ask, for_old_clients
+from samsa.transactions import EndTransaction
+from samsa.wire.apis import ApiKey
+from samsa.wire.messages.end_txn import RESPONSE
+
+if TYPE_CHECKING:
+    from samsa.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+
+FIRST_WITH_FENCED = 2
+FIRST_THAT_BUMPS = 5
+
+
+@handles(ApiKey.END_TXN)
+async def end_txn(request: EndTxnRequest, context: Context, broker: Broker) -> EndTxnResponse:
+    bumps = context.version >= FIRST_THAT_BUMPS
+    wanted = EndTransaction(request.producer_id, request.producer_epoch, request.committed, bumps)
+    answer, code = await ask(request.transactional_id, wanted, broker)
+    if answer is None:
+        return RESPONSE(error_code=for_old_clients(code, context.version >= FIRST_WITH_FENCED))
+    return RESPONSE(producer_id=answer.producer_id, producer_epoch=answer.epoch)

@@ -1,0 +1,80 @@
+"""WriteTxnMarkers (key 27).
+
+Behaviour: Kafka's transaction coordinators use it among brokers, and `kafka-transactions.sh abort`
+to abort a transaction that hangs in a partition. Here the coordinator writes markers by itself, so
+only ABORT is served. If the coordinator knows of an ongoing transaction of the producer, it aborts
+all of it: a transaction is never torn. Otherwise what the producer has open in the partition is
+aborted there. A partition in which it has nothing open is left as it is.
+
+Versions: all the same; the coordinator's epoch and the transaction's version are not used.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.ports import Partition, Unavailable, UnknownPartition
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import partition_in, topic_or_refusal
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.write_txn_markers import (
+    MARKER_RESULT,
+    PARTITION_RESULT,
+    RESPONSE,
+    TOPIC_RESULT,
+)
+
+if TYPE_CHECKING:
+    from samsa.wire.messages.write_txn_markers import (
+        WritableTxnMarker,
+        WritableTxnMarkerPartitionResult,
+        WritableTxnMarkerResult,
+        WritableTxnMarkerTopic,
+        WritableTxnMarkerTopicResult,
+        WriteTxnMarkersRequest,
+        WriteTxnMarkersResponse,
+    )
+
+ANY_EPOCH = -1
+
+
+@handles(ApiKey.WRITE_TXN_MARKERS)
+async def write_txn_markers(
+    request: WriteTxnMarkersRequest, context: Context, broker: Broker
+) -> WriteTxnMarkersResponse:
+    each = partial(_marker, broker)
+    return RESPONSE(markers=await broker.work.each(request.markers, each))
+
+
+async def _marker(broker: Broker, asked: WritableTxnMarker) -> WritableTxnMarkerResult:
+    async def answer(topic: WritableTxnMarkerTopic) -> WritableTxnMarkerTopicResult:
+        found = await topic_or_refusal(topic.name, broker, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+        async def mark(number: int) -> WritableTxnMarkerPartitionResult:
+            try:
+                partition = partition_in(found, number, ANY_EPOCH)
+                code = await _abort(partition, asked, broker)
+            except Refused as refused:
+                code = refused.code
+            except UnknownPartition:
+                code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            except Unavailable:
+                code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+            return PARTITION_RESULT(partition_index=number, error_code=code)
+
+        results = await broker.work.each(topic.partition_indexes, mark)
+        return TOPIC_RESULT(name=topic.name, partitions=results)
+
+    topics = await broker.work.each(asked.topics, answer)
+    return MARKER_RESULT(producer_id=asked.producer_id, topics=topics)
+
+
+async def _abort(partition: Partition, asked: WritableTxnMarker, broker: Broker) -> ErrorCode:
+    if asked.transaction_result:
+        return ErrorCode.INVALID_REQUEST
+    await broker.transactions.abort_of(asked.producer_id)
+    done = await broker.log.abort(partition, asked.producer_id, asked.producer_epoch)
+    return ErrorCode.NONE if done else ErrorCode.INVALID_PRODUCER_EPOCH

@@ -1,0 +1,123 @@
+"""TxnOffsetCommit (key 28).
+
+Behaviour: stores offsets of a consumer group that become its committed offsets if the transaction
+is committed. Until then OffsetFetch with `require_stable` refuses to answer for these partitions.
+The group must be in the transaction. If the request names a member, that member must be of the
+group's current generation (KIP-447).
+
+Versions: 3+ name a member. Before 5 the group was added by AddOffsetsToTxn; from 5 on this request
+adds it (transaction version 2, KIP-890). 4+ know TRANSACTION_ABORTABLE.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from samsa.broker.broker import Broker, Context, handles
+from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
+from samsa.coordinator.offsets import committed, refusal
+from samsa.coordinator.transaction_errors import ask
+from samsa.groups import may_commit_transactional
+from samsa.ports import ItemTooLarge, Offsets, Unavailable
+from samsa.topics.configs import Refused
+from samsa.topics.resolve import topic_of
+from samsa.transactions import AddGroup, VerifyGroup
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages.txn_offset_commit import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+
+if TYPE_CHECKING:
+    from samsa.wire.messages.txn_offset_commit import (
+        TxnOffsetCommitRequest,
+        TxnOffsetCommitRequestTopic,
+        TxnOffsetCommitResponse,
+        TxnOffsetCommitResponseTopic,
+    )
+
+FIRST_WITH_ABORTABLE = 4
+FIRST_THAT_ADDS = 5
+
+
+@handles(ApiKey.TXN_OFFSET_COMMIT)
+async def txn_offset_commit(
+    request: TxnOffsetCommitRequest, context: Context, broker: Broker
+) -> TxnOffsetCommitResponse:
+    offsets: Offsets = {}
+    asked = broker.work.pace(request.topics)
+    topics = [await _topic(topic, broker, offsets) async for topic in asked]
+    code = ErrorCode.INVALID_GROUP_ID
+    if is_group_id(request.group_id):
+        code = await _commit(request, context, broker, offsets) if offsets else ErrorCode.NONE
+    async for topic in broker.work.pace(topics if code else ()):
+        for partition in topic.partitions:
+            partition.error_code = partition.error_code or code
+    return RESPONSE(topics=topics)
+
+
+async def _topic(
+    asked: TxnOffsetCommitRequestTopic, broker: Broker, offsets: Offsets
+) -> TxnOffsetCommitResponseTopic:
+    """The answer for one topic, as far as it is known; offsets to store are added to `offsets`."""
+    topic, why = None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    try:
+        topic = await topic_of(asked.name, broker)
+    except Refused:
+        pass
+    except Unavailable:
+        why = UNAVAILABLE
+    answer = TOPIC_RESPONSE(name=asked.name)
+    async for entry in broker.work.pace(asked.partitions):
+        code = refusal(topic, entry, broker) if topic is not None else why
+        if not code:
+            offsets[asked.name, entry.partition_index] = committed(entry, broker)
+        answer.partitions.append(
+            PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
+        )
+    return answer
+
+
+async def _commit(
+    request: TxnOffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
+) -> ErrorCode:
+    kind = AddGroup if context.version >= FIRST_THAT_ADDS else VerifyGroup
+    wanted = kind(request.producer_id, request.producer_epoch, request.group_id)
+    answer, code = await ask(request.transactional_id, wanted, broker)
+    if answer is None:
+        return _translated(code, context.version)
+    try:
+        code = await _why_not(request, broker)
+        if not code and not broker.group_totals.knows(request.group_id):
+            code = await broker.group_totals.why_not(request.group_id)
+        if code:
+            return code
+        stored = await broker.transactions.add_offsets(
+            request.group_id, request.producer_id, answer.serial, offsets
+        )
+    except Unavailable:
+        return UNAVAILABLE
+    except ItemTooLarge:
+        return ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+    return ErrorCode.NONE if stored else _translated(ErrorCode.INVALID_TXN_STATE, context.version)
+
+
+def _translated(code: ErrorCode, version: int) -> ErrorCode:
+    """As Kafka's group coordinator passes on what the transaction coordinator says."""
+    if code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if code in (ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE):
+        is_known = version >= FIRST_WITH_ABORTABLE
+        return ErrorCode.TRANSACTION_ABORTABLE if is_known else ErrorCode.INVALID_TXN_STATE
+    return code
+
+
+async def _why_not(request: TxnOffsetCommitRequest, broker: Broker) -> ErrorCode:
+    group, _ = await broker.coordinator.look(request.group_id)
+    return code_of(
+        may_commit_transactional(
+            group,
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id,
+            broker.stores.clock.now_ms(),
+        )
+    )

@@ -1,0 +1,67 @@
+"""`make dist`: a wheel of each distribution, which has all that the checkout has."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from support.sam import ROOT
+
+PROJECTS = ("layers/samsa", "websocket_api", "broker", "pipeline")
+MADE = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
+SHIPPED = {".py", ".pyi", ".typed", ".toml"}
+SHOW = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import pyspark_samsa, pyspark_samsa_latest, samsa, samsa_broker.cli.main, samsa_websocket.shim
+for module in (samsa, samsa_websocket, samsa_broker, pyspark_samsa, pyspark_samsa_latest):
+    assert module.__file__.startswith(sys.argv[1]), module.__file__
+raise SystemExit(samsa_broker.cli.main.main(["cost", "--table"]))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """As `make dist` builds them, but from copies: a build leaves folders beside its sources."""
+    folder = tmp_path_factory.mktemp("dist")
+    for project in PROJECTS:
+        source = shutil.copytree(ROOT / project, folder / "sources" / project, ignore=MADE)
+        pip("wheel", "--no-build-isolation", "--wheel-dir", str(folder), str(source))
+    return sorted(folder.glob("*.whl"))
+
+
+def pip(*words: str) -> None:
+    command = [sys.executable, "-m", "pip", *words[:1], "--quiet", "--no-deps", *words[1:]]
+    quiet = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(command, env=quiet, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_there_is_a_wheel_of_each_distribution(wheels: list[Path]):
+    names = [wheel.name.partition("-")[0] for wheel in wheels]
+    assert names == ["pyspark_samsa", "samsa_broker", "samsa_core", "samsa_websocket"]
+
+
+def test_a_wheel_has_every_file_of_its_sources(wheels: list[Path]):
+    shipped = {name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()}
+    sources = {
+        str(path.relative_to(ROOT / project / "src"))
+        for project in PROJECTS
+        for path in (ROOT / project / "src").rglob("*")
+        if path.suffix in SHIPPED
+    }
+    assert len(sources) > 500
+    assert sources <= shipped
+
+
+def test_the_command_runs_from_the_wheels_alone(wheels: list[Path], tmp_path: Path):
+    target = tmp_path / "installed"
+    pip("install", "--target", str(target), *map(str, wheels))
+    done = subprocess.run(
+        [sys.executable, "-c", SHOW, str(target)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("|") > 20
