@@ -78,6 +78,14 @@ class LedgerDoor(Door):
         return call
 
 
+class TransactionsDoor(Door):
+    def is_current_transaction(self, transactional_id: str, version: int) -> bool:
+        """A process that is alone knows this; here any process may, as long as it is true."""
+        item = self._store.items.get(transactional_id)
+        is_known = self._process.world.rng.random() < 0.3
+        return is_known and item is not None and item.version == version
+
+
 class ObjectsDoor(Door):
     remote = True
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from samsa.log.producers import ProducerState
-from samsa.ports import Bound, Claim, CommitResult, Extent, Head, Partition
+from samsa.ports import Bound, Claim, CommitResult, Extent, Head, Partition, TransactionItem
 from samsa.ports.heads import HeadClaim, HeadProducer, HeadState, HeadUpdate
 from samsa.records import RecordError, headers
+from samsa.transactions import AddPartitions, unpack
 
 from .weather import Fault
 
@@ -51,7 +52,9 @@ def _entry(entry: Extent) -> str:
 
 def _head(head: Head) -> str:
     tail = " ".join(f"{entry.id}@{entry.base}" for entry in head.tail)
-    return f"next {head.next_offset} start {head.log_start} tail ({tail})"
+    open_here = f" open {dict(head.open_transactions)}" if head.open_transactions else ""
+    aborted = f" aborted {[tuple(one) for one in head.aborted]}" if head.aborted else ""
+    return f"next {head.next_offset} start {head.log_start} tail ({tail}){open_here}{aborted}"
 
 
 def _update(update: HeadUpdate) -> str:
@@ -74,8 +77,33 @@ def _stored(data: bytes) -> str:
 
 
 def _bound(bound: Bound) -> str:
-    epoch, entries, _ = ProducerState.of(bound)
-    return f"v{bound.version} epoch {epoch} " + " ".join(f"{e.first}@{e.base}" for e in entries)
+    epoch, entries, _, ended = ProducerState.of(bound)
+    batches = " ".join(f"{e.first}@{e.base}" for e in entries)
+    return f"v{bound.version} epoch {epoch} ended {ended} {batches}"
+
+
+def _head_claim(one: HeadClaim) -> str:
+    changes = [
+        f"opens {one.opens}" if one.opens is not None else "",
+        "closes" if one.closes else "",
+        f"aborts {one.aborted}" if one.aborted else "",
+    ]
+    return " ".join([_plain(one.claim), f"evictions {one.evictions}", *filter(None, changes)])
+
+
+def _claim(claim: Claim) -> str:
+    opens = f" opens {claim.opens}" if claim.opens >= 0 else ""
+    ends = f" ends {claim.ends.name}" if claim.ends is not None else ""
+    return f"claim {claim.producer_id} after v{claim.after}{opens}{ends}"
+
+
+def _transaction(item: TransactionItem) -> str:
+    if not item.state:
+        return f"v{item.version}"
+    one = unpack(item.state)
+    places = sorted(number for _, number in one.partitions)
+    what = f"{one.state.value} {one.producer_id}/{one.epoch} serial {one.serial} in {places}"
+    return f"v{item.version} {what} {sorted(one.groups)}"
 
 
 KEY = re.compile(r"log/[-0-9a-f]+/\d+/0*(?=\w)(\w+)")
@@ -86,9 +114,11 @@ SHORT: dict[type, Callable[[Any], str]] = {
     Head: _head,
     HeadState: _head_state,
     HeadUpdate: _update,
-    HeadClaim: lambda c: f"{_plain(c.claim)} evictions {c.evictions}",
+    HeadClaim: _head_claim,
     HeadProducer: lambda p: f"{_bound(p.bound)} used {p.used_at}",
-    Claim: lambda c: f"claim {c.producer_id} after v{c.after}",
+    Claim: _claim,
+    TransactionItem: _transaction,
+    AddPartitions: lambda r: f"add {sorted(number for _, number in r.partitions)}",
     CommitResult: lambda r: f"base {r.base} lost {r.lost} {_head(r.head)}",
     Bound: _bound,
 }

@@ -6,8 +6,15 @@ decided elsewhere (`process.py`).
 
 from collections.abc import Mapping
 
-from samsa.ports import Bound, Partition
-from samsa.ports.heads import MOST_CLAIMS, MOST_REMOVED, HeadProducer, HeadState, HeadUpdate
+from samsa.ports import Aborted, Bound, Claim, Partition
+from samsa.ports.heads import (
+    MOST_CLAIMS,
+    MOST_REMOVED,
+    HeadClaim,
+    HeadProducer,
+    HeadState,
+    HeadUpdate,
+)
 
 from .items import Item, Items
 
@@ -31,16 +38,29 @@ class HeadCalls(Items):
         entry = update.entry._replace(base=base, shift=base - update.entry.base)
         item.next_offset = entry.end
         item.tail[entry.id] = entry
-        for claim, _ in update.claims:
-            bound = Bound(claim.after + 1, claim.state, base)
-            used_at, expires_at = update.now_ms // 1000 * 1000, claim.expires_at
-            item.in_head[claim.producer_id] = HeadProducer(bound, used_at, expires_at)
+        for one in update.claims:
+            self._claim(item, one, base, update.now_ms)
         self._truth.committed(partition, entry)
         self._remove(partition, item, update.settled)
         return item.state(), True
 
+    def _claim(self, item: Item, one: HeadClaim, base: int, now_ms: int) -> None:
+        claim = one.claim
+        self._bind_in_head(item, claim, base, now_ms)
+        if one.opens is not None:
+            item.open[claim.producer_id] = base + one.opens
+        if one.closes:
+            del item.open[claim.producer_id]
+        if one.aborted is not None:
+            item.abort(Aborted(base, claim.producer_id, *one.aborted), in_tail=True)
+
+    def _bind_in_head(self, item: Item, claim: Claim, base: int, now_ms: int) -> None:
+        bound = Bound(claim.after + 1, claim.state, base)
+        used_at, expires_at = now_ms // 1000 * 1000, claim.expires_at
+        item.in_head[claim.producer_id] = HeadProducer(bound, used_at, expires_at)
+
     def _claims_hold(self, item: Item, update: HeadUpdate) -> bool:
-        for claim, evictions in update.claims:
+        for claim, evictions, *_ in update.claims:
             there = item.in_head.get(claim.producer_id)
             if evictions is None:
                 if there is None or there.bound.version != claim.after:
@@ -62,8 +82,9 @@ class HeadCalls(Items):
         )
 
     def _remove(self, partition: Partition, item: Item, settled: Mapping[str, int]) -> None:
-        for name in settled:
-            item.tail.pop(name, None)
+        for name, base in settled.items():
+            if item.tail.pop(name, None) is not None:
+                item.in_tail.pop(base, None)
         if settled:
             self._truth.is_whole(partition)
 
@@ -72,6 +93,9 @@ class HeadCalls(Items):
         if self._are_same(item, settled):
             self._remove(partition, item, settled)
         return item.state()
+
+    def store_aborted(self, partition: Partition, aborted: Aborted) -> None:
+        self.item(partition).aborted.setdefault(aborted.marker, aborted)
 
     def count_sweep(self, partition: Partition) -> HeadState:
         item = self.item(partition)

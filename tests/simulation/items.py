@@ -4,7 +4,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from samsa.ports import Bound, Extent, Head, Partition, PendingDeletion, UnknownPartition
+from samsa.ports import Aborted, Bound, Extent, Head, Partition, PendingDeletion, UnknownPartition
 from samsa.ports.heads import HeadProducer, HeadState, entry_weight
 
 from .truth import Truth
@@ -23,6 +23,13 @@ class Item:
     """Of DynamoDB: producers that were not evicted."""
     producers: dict[int, Bound] = field(default_factory=dict)
     """All on SQLite; on DynamoDB those that were evicted at least once."""
+    open: dict[int, int] = field(default_factory=dict)
+    """Producer id → the first offset of the transaction that it has open."""
+    aborted_to: int = 0
+    in_tail: dict[int, Aborted] = field(default_factory=dict)
+    """Of DynamoDB: aborted transactions whose markers are in the tail, by marker."""
+    aborted: dict[int, Aborted] = field(default_factory=dict)
+    """Those that were stored beside the index, by marker."""
     evictions: int = 0
     sweeps: int = 0
     lasts: list[int] = field(default_factory=list)
@@ -40,11 +47,22 @@ class Item:
             dict(self.watchers),
             self.settled_to,
             tuple(sorted(self.tail.values())),
+            dict(self.open),
+            self.aborted_to,
+            tuple(sorted(self.in_tail.values())),
         )
 
     def state(self) -> HeadState:
         weight = sum(map(entry_weight, self.tail.values())) + PRODUCER_BYTES * len(self.in_head)
         return HeadState(self.head(), dict(self.in_head), self.evictions, self.sweeps, weight)
+
+    def abort(self, aborted: Aborted, in_tail: bool) -> None:
+        (self.in_tail if in_tail else self.aborted)[aborted.marker] = aborted
+        self.aborted_to = aborted.marker + 1
+
+    def all_aborted(self) -> set[Aborted]:
+        """What readers can find."""
+        return {*self.in_tail.values(), *self.aborted.values()}
 
     def add(self, extent: Extent) -> bool:
         last = extent.end - 1

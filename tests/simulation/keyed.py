@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 from samsa.ports import Buffer, Extent, Partition
-from samsa.records import Record, build, headers, records
+from samsa.records import BatchHeader, Record, build, headers, records
 
 from .truth import Shadow, Truth, require
 
@@ -39,12 +39,25 @@ class KeyedTruth(Truth):
         """Those that were not compacted away."""
         self.marked: dict[int, set[int]] = defaultdict(set)
         """Offsets of tombstones whose time runs."""
+        self.transactional: dict[int, dict[int, int]] = defaultdict(dict)
+        """By the offset of a record: the offset of its transactional batch."""
 
     def committed(self, partition: Partition, entry: Extent) -> None:
         super().committed(partition, entry)
         shadow = self.shadows[partition]
-        for record in _records(shadow.stored[entry.base]):
-            self.written[id(shadow)][record.offset] = self.left[id(shadow)][record.offset] = record
+        mine = id(shadow)
+        for header, record in _records(shadow.stored[entry.base]):
+            self.written[mine][record.offset] = record
+            if not header.is_control:
+                self.left[mine][record.offset] = record
+            if header.is_transactional:
+                self.transactional[mine][record.offset] = header.base_offset
+
+    def _counts(self, shadow: Shadow, offset: int) -> bool:
+        """Whether the record is a value of its key: it is not, in a transaction that was aborted or
+        is not decided."""
+        batch = self.transactional[id(shadow)].get(offset)
+        return batch is None or shadow.sections.counts(batch)
 
     def _check_swapped(
         self,
@@ -54,9 +67,13 @@ class KeyedTruth(Truth):
         bases: Sequence[int],
     ) -> None:
         _is_without_gaps(extent, data)
-        self._compacted(shadow, extent, {record.offset: record for record in _records(data)})
+        found = list(_records(data))
+        kept = {record.offset: record for header, record in found if not header.is_control}
+        with_records = {header.base_offset for header, _ in found}
+        shadow.sections.compacted(extent.base, extent.end, with_records)
+        self._compacted(shadow, extent, kept)
         for position, header in headers(data):
-            if header.delete_horizon is not None:
+            if header.delete_horizon is not None and not header.is_control:
                 found = (r.offset for r in records(data, position) if r.value is None)
                 self.marked[id(shadow)].update(found)
 
@@ -73,8 +90,16 @@ class KeyedTruth(Truth):
                 self._may_go(shadow, record)
 
     def _may_go(self, shadow: Shadow, record: Record) -> None:
+        if not self._counts(shadow, record.offset):
+            return
         left = self.left[id(shadow)].values()
-        same = [r for r in left if r.key == record.key and r.offset >= shadow.log_start]
+        same = [
+            other
+            for other in left
+            if other.key == record.key
+            and other.offset >= shadow.log_start
+            and self._counts(shadow, other.offset)
+        ]
         if any(other.offset > record.offset for other in same):
             return
         require(record.value is None, f"{record.offset} was the newest of its key")
@@ -84,22 +109,24 @@ class KeyedTruth(Truth):
 
     def _check_piece(self, shadow: Shadow, piece: Buffer) -> None:
         written = self.written[id(shadow)]
-        for record in _records(bytes(piece)):
+        for _, record in _records(bytes(piece)):
             same = written.get(record.offset) == record
             require(same, f"a reader sees another record at {record.offset}")
 
     def complete(self, partition: Partition, read_to: int) -> None:
         super().complete(partition, read_to)
         shadow = self.shadows[partition]
-        newest = {record.key: record for _, record in sorted(self.written[id(shadow)].items())}
+        written = sorted(self.written[id(shadow)].items())
+        newest = {one.key: one for offset, one in written if self._counts(shadow, offset)}
         for record in newest.values():
             if record.value is not None and record.offset >= shadow.log_start:
                 require(record.offset in self.left[id(shadow)], f"{record.offset} is missing")
 
 
-def _records(data: bytes) -> Iterator[Record]:
-    for position, _ in headers(data):
-        yield from records(data, position)
+def _records(data: bytes) -> Iterator[tuple[BatchHeader, Record]]:
+    for position, header in headers(data):
+        for record in records(data, position):
+            yield header, record
 
 
 def _is_without_gaps(extent: Extent, data: bytes) -> None:

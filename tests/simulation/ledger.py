@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Generator, Sequence
 
 from samsa.aws.extents import neighbours, uncovered
-from samsa.ports import Bound, Extent, Head, Partition, PendingDeletion, graves_of
+from samsa.ports import Aborted, Bound, Extent, Head, Partition, PendingDeletion, graves_of
 
 from .heads import HeadCalls
 from .items import Item
@@ -163,6 +163,27 @@ class SimLedger(HeadCalls, RowCalls):
     def move_cursor(self, partition: Partition, name: str, value: int) -> None:
         self.item(partition).cursors[name] = value
 
+    # Aborted transactions
+
+    def aborted(self, partition: Partition, offset: int, end: int) -> list[Aborted]:
+        found = []
+        for marker, one in sorted(self.item(partition).aborted.items()):
+            if marker >= offset:
+                if one.first < end:
+                    found.append(one)
+                if one.stable >= end:
+                    break
+        return found
+
+    def forget_aborted(self, partition: Partition, markers: Sequence[int]) -> None:
+        self._forget(self.item(partition), markers)
+
+    def _forget(self, item: Item, markers: Sequence[int]) -> None:
+        for marker in markers:
+            item.aborted.pop(marker, None)
+        if not self.remote:
+            item.aborted_to = max(item.aborted, default=-1) + 1
+
     # Producers, retention, watchers
 
     def producers(self, partition: Partition, _now_ms: int) -> dict[int, Bound]:
@@ -182,6 +203,7 @@ class SimLedger(HeadCalls, RowCalls):
         dropped = item.lasts[:at]
         for last in dropped:
             item.remove(last)
+        self._forget(item, [marker for marker in item.aborted if marker < below])
         self._truth.dropped(partition, below)
         return len(dropped)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from samsa.log.core import Log
@@ -9,7 +10,7 @@ from samsa.log.merge import Budget
 from samsa.log.read import OutOfRange, Plan
 from samsa.log.retain import Retention
 from samsa.log.stores import partition_prefix
-from samsa.ports import Missing, Partition, Piece
+from samsa.ports import Head, Missing, Partition, Piece
 from samsa.ports.windows import WINDOWS
 
 from .client import LATER, Client
@@ -20,17 +21,20 @@ if TYPE_CHECKING:
 
 
 TIDYINGS = 5
+LAST_STARTS = 8
 
 
 async def fetch(
-    log: Log, partition: Partition, offset: int, max_bytes: int
+    log: Log, partition: Partition, offset: int, max_bytes: int, committed: bool = False
 ) -> tuple[Plan, Sequence[Piece]]:
-    plan = await log.plan(partition, offset, max_bytes)
+    plan = await log.plan(partition, offset, max_bytes, committed)
     return plan, await log.load(plan.ranges)
 
 
 class Reader(Client):
     """Follows the log and never sees it change."""
+
+    committed = False
 
     def __init__(self, world: "World", name: str, partition: Partition) -> None:
         super().__init__(world, name)
@@ -44,7 +48,7 @@ class Reader(Client):
 
     async def read_on(self, process: Process, max_bytes: int) -> None:
         started = self.world.loop.time()
-        work = fetch(process.log, self._partition, self.offset, max_bytes)
+        work = fetch(process.log, self._partition, self.offset, max_bytes, self.committed)
         try:
             plan, pieces = await self.answer(process, self.world.spawn(work, OutOfRange, Missing))
         except LATER:
@@ -89,6 +93,32 @@ class Reader(Client):
         self.world.require(over, f"{self.name} misses objects at {self.offset}")
 
 
+class CommittedReader(Reader):
+    """Reads what was committed, from any offset on. What holds it back for too long, it ends."""
+
+    committed = True
+    _waits_for: tuple[int, ...] = ()
+    """Producers whose transactions held it back."""
+
+    async def read_on(self, process: Process, max_bytes: int) -> None:
+        head, rng = self.world.ledger.item(self._partition).head(), self.world.rng
+        if rng.random() < 0.5:
+            self.offset = rng.randint(head.log_start, head.next_offset)
+        self._waits_for = ()
+        await super().read_on(process, max_bytes)
+        if self._waits_for:
+            work = process.coordinator.settle(self._waits_for)
+            with suppress(*LATER):
+                await self.answer(process, self.world.spawn(work))
+
+    def _took(self, plan: Plan, pieces: Sequence[Piece]) -> None:
+        self._waits_for = tuple(plan.waits_for)
+        read = self.world.truth.read_committed
+        self.offset = self.world.judged(lambda: read(self._partition, self.offset, plan, pieces))
+        self.world.paths["a reader of committed data was held back"] += bool(plan.waits_for)
+        self.world.paths["a reader was told what was aborted"] += bool(plan.aborted)
+
+
 class Inspector(Reader):
     """When all is over: every byte readable, all that was promised there, nothing in the tail."""
 
@@ -100,7 +130,21 @@ class Inspector(Reader):
             await self._next(process)
         complete = self.world.truth.complete
         self.world.judged(lambda: complete(self._partition, self.offset))
+        if self.world.setting.transactional:
+            await self._read_committed(process, head)
         await self._tidy(process)
+
+    async def _read_committed(self, process: Process, head: Head) -> None:
+        """From some offsets, up to the end: nothing is open any more."""
+        there = range(head.log_start, head.next_offset)
+        starts = self.world.rng.sample(there, min(len(there), LAST_STARTS))
+        for start in starts:
+            plan, pieces = await fetch(process.log, self._partition, start, 10**9, True)
+            judge = self.world.truth.read_committed
+            end = self.world.judged(lambda: judge(self._partition, start, plan, pieces))  # noqa: B023
+            limited = len(plan.ranges) >= self.world.setting.limits.objects_per_read
+            whole = end == head.next_offset or limited
+            self.world.require(whole, f"committed data ends at {end}, not {head.next_offset}")
 
     async def _tidy(self, process: Process) -> None:
         """In the end nothing is left that no reader comes to."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from samsa.aws.journal import HeadJournal
+from samsa.coordinator.transactions import TransactionCoordinator
 from samsa.log.admit import Refusal
 from samsa.log.core import Log
 from samsa.ports import Extent, Unavailable
@@ -48,6 +49,19 @@ EVERY_PATH = (
     "a reader found its offset gone",
     "a reader found its objects gone",
     "a producer took a new epoch",
+    "a transaction was committed",
+    "a transaction was aborted",
+    "a transactional producer was fenced",
+    "a transactional producer started again",
+    "offsets were added to a transaction",
+    "a batch came after its transaction",
+    "a marker was written",
+    "a marker was there already",
+    "a transaction was ended because its time was up",
+    "a process crashed before a transaction was finished",
+    "an aborted transaction left the head",
+    "a reader of committed data was held back",
+    "a reader was told what was aborted",
 )
 
 Names = Callable[[Any, tuple[Any, ...]], str | None]
@@ -72,7 +86,7 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
         setattr(owner, name, watched)
 
     ledger, journal = log._stores.ledger, log._stores.journal
-    after(log._appender, "append", _shared, _duplicate, _too_early)
+    after(log._appender, "append", _shared, _duplicate, _too_early, _too_late)
     after(journal, "commit", lambda r, _: "a claim was lost" if _is(r) and r.lost else None)
     if isinstance(journal, HeadJournal):
         after(ledger, "update_head", _where, _guessed_wrong, _took_out, _came_back)
@@ -89,7 +103,28 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
     after(log.merger, "join", _merged("a merge without a copy"))
     after(log.merger, "copy", _merged("a merge by copying"))
     after(log.compactor.progress, "at", _counts("a round went on where one left off"))
+    after(log, "mark", _marked)
+    after(ledger, "forget_aborted", _told("an aborted transaction was forgotten"))
+    after(ledger, "store_aborted", _told("an aborted transaction left the head"))
     after(ledger, "condemn", lambda done, _: "a grave was stamped" if done is True else None)
+
+
+def watch_expiry(coordinator: TransactionCoordinator, paths: "Counter[str]") -> None:
+    expire = coordinator._expire
+
+    async def watched(transactional_id: str) -> Any:
+        before = coordinator.aborted
+        found = await expire(transactional_id)
+        paths["a transaction was ended because its time was up"] += coordinator.aborted != before
+        return found
+
+    coordinator._expire = watched  # type: ignore[method-assign]
+
+
+def is_ending(coordinator: TransactionCoordinator) -> bool:
+    """Whether it knows of a transaction that is decided and not finished."""
+    found = (known.transaction for known in coordinator._known.values())
+    return any(one is not None and one.is_decided for one in found)
 
 
 def _watch_room(tidier: Any, paths: "Counter[str]") -> None:
@@ -113,6 +148,12 @@ def _told(path: str) -> Names:
 
 def _counts(path: str) -> Names:
     return lambda number, _: path if isinstance(number, int) and number > 0 else None
+
+
+def _marked(done: Any, _: Any) -> str | None:
+    if isinstance(done, Exception):
+        return None
+    return "a marker was written" if done else "a marker was there already"
 
 
 def _merged(path: str) -> Names:
@@ -174,6 +215,11 @@ def _duplicate(outcomes: Any, _: Any) -> str | None:
         o.refusal is None and o.log_start < 0 for o in outcomes
     )
     return "a duplicate was answered" if again else None
+
+
+def _too_late(outcomes: Any, _: Any) -> str | None:
+    late = isinstance(outcomes, list) and any(o.refusal is Refusal.ENDED for o in outcomes)
+    return "a batch came after its transaction" if late else None
 
 
 def _too_early(outcomes: Any, _: Any) -> str | None:

@@ -64,6 +64,7 @@ async def _play(world: World) -> None:
     world.finished = True
     await _within(world, others, "a reader or a janitor hangs")
     await _rest(world)
+    await _within(world, [world.spawn(one.run()) for one in cast.last], "a transaction hangs")
     inspections = [world.spawn(inspector.run()) for inspector in cast.inspectors]
     await _within(world, inspections, "the log cannot be read")
     await _rest(world)

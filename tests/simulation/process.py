@@ -9,20 +9,23 @@ import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from inspect import isgenerator
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from samsa.aws.journal import HeadJournal
 from samsa.aws.tidying import Settling
+from samsa.coordinator.transactions import TransactionCoordinator
 from samsa.local.database import Busy
 from samsa.local.object_journal import ObjectJournal
 from samsa.log.cache import TailCache
 from samsa.log.core import Log
 from samsa.log.stores import Stores
 from samsa.ports import Appended, Journal, NotDone, Objects, Partition, Unavailable
+from samsa.transactions import Settings
 
-from .doors import LedgerDoor, ObjectsDoor
+from .doors import LedgerDoor, ObjectsDoor, TransactionsDoor
 from .near import NearDoor, SimSqliteJournal
+from .paths import is_ending
 from .setting import Kind
 from .weather import Fault
 
@@ -34,6 +37,7 @@ STEP_S = 0.004
 LONGEST_SLEEP = 8
 """In times of what is long."""
 CACHED_BYTES = 2_000
+LOOK_AGAIN_MS = 400
 SETTLING = (Settling.AFTERWARDS, Settling.AFTERWARDS, Settling.BESIDE, Settling.AT_ONCE)
 
 
@@ -61,6 +65,11 @@ class Process:
             journal=self._journal(ledger, objects),
         )
         self.log = Log(stores)
+        transactions = TransactionsDoor(self, world.transactions)
+        next_id = world.next_producer_id
+        self.coordinator = TransactionCoordinator(
+            stores, transactions, self.log, Settings(), next_id, LOOK_AGAIN_MS
+        )
 
     def _journal(self, ledger: Any, objects: Objects) -> Journal:
         world = self.world
@@ -79,6 +88,8 @@ class Process:
     def crash(self) -> None:
         self.world.note(self.name, "crashes")
         self.alive = False
+        path = "a process crashed before a transaction was finished"
+        self.world.paths[path] += is_ending(self.coordinator)
         self.died.set_result(None)
         if isinstance(self.log._stores.journal, SimSqliteJournal):
             self.log._stores.journal.crash()
@@ -98,7 +109,7 @@ class Process:
                 world.later(self.name, name, method, args)
             raise Unavailable(fault.value)
         answer = world.effect(self.name, name, method, args, fault)
-        if isgenerator(answer):
+        if type(answer) is GeneratorType:
             answer = await self._step_by_step(name, answer, fault)
         if fault is Fault.CRASH:
             self.crash()
@@ -119,8 +130,9 @@ class Process:
                 raise Unavailable(fault.value)
 
     async def _pause(self, name: str) -> None:
-        turn = self.world.loop.create_future()
-        self.world.loop.call_later(self._delay(name), self._go_on, turn)
+        loop = self.world.loop
+        turn: asyncio.Future[None] = asyncio.Future(loop=loop)
+        loop.call_later(self._delay(name), self._go_on, turn)
         await turn
 
     def _delay(self, name: str) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from samsa.local.sqlite import SweepsMoved
-from samsa.ports import Bound, Claim, CommitResult, Extent, Partition
+from samsa.ports import Aborted, Bound, Claim, CommitResult, End, Extent, Partition
 
 from .items import Item, Items
 
@@ -29,11 +29,25 @@ class RowCalls(Items):
         placed = extent._replace(base=base, shift=shift, key=key, start=start)
         item.next_offset = placed.end
         for claim in claims:
-            bound = Bound(claim.after + 1, claim.state, base)
-            item.producers[claim.producer_id] = bound
+            self._bind(item, claim, base)
+            self._open_or_end(item, claim, base)
         item.add(placed)
         self._truth.committed(partition, placed)
         return CommitResult(item.head(), base)
+
+    def _bind(self, item: Item, claim: Claim, base: int) -> None:
+        item.producers[claim.producer_id] = Bound(claim.after + 1, claim.state, base)
+
+    @staticmethod
+    def _open_or_end(item: Item, claim: Claim, base: int) -> None:
+        if claim.opens >= 0:
+            item.open.setdefault(claim.producer_id, base + claim.opens)
+        if claim.ends is not None:
+            first = item.open.pop(claim.producer_id, None)
+            if first is not None and claim.ends is End.ABORT:
+                stable = min(item.open.values(), default=item.next_offset)
+                aborted = Aborted(base, claim.producer_id, first, stable)
+                item.abort(aborted, in_tail=False)
 
     def _is_unswept(self, item: Item, sweeps: int | None) -> bool:
         return sweeps is None or sweeps == item.sweeps

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from samsa.coordinator.transactions import TransactionCoordinator
 from samsa.log.core import Log
 
 from .actors import Cast, actors
@@ -10,16 +11,22 @@ from .client import batch_of
 from .ledger import SimLedger
 from .objects import SimObjects
 from .setting import Setting
+from .transactions import SimTransactions
 from .truth import Truth
 
 if TYPE_CHECKING:
     from .world import World
 
 Break = Callable[[Log], None]
+BreakCoordinator = Callable[[TransactionCoordinator], None]
 
 
 def untouched(log: Log) -> None:
     """The log as it is."""
+
+
+def unchanged(coordinator: TransactionCoordinator) -> None:
+    """The coordinator as it is."""
 
 
 def as_drawn(setting: Setting) -> Setting:
@@ -35,6 +42,8 @@ class Rules(NamedTuple):
     truth: type[Truth] = Truth
     cast: Callable[["World"], Cast] = actors
     batch_of: Callable[..., bytes] = batch_of
+    break_coordinator: BreakCoordinator = unchanged
+    transactions: type[SimTransactions] = SimTransactions
     patches: Mapping[str, Any] = {}
     """What stands at these places of the code instead, by dotted name."""
 

@@ -1,11 +1,14 @@
 """The size of a schedule and the numbers its log works by, drawn from the seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from random import Random
 
 from samsa.log.retain import Retention
 from samsa.log.stores import Limits
+
+ONE_IN = 3
+"""Schedules that have transactions."""
 
 
 class Kind(Enum):
@@ -59,6 +62,12 @@ class Setting:
     """How long something takes that takes long: clocks differ by that, too."""
     storm_s: float
     """How long things go wrong."""
+    transactional: int = 0
+    """Transactional producers."""
+    version: int = 0
+    """Of transactions; 0: each producer has one or the other."""
+    rivals: bool = False
+    """Two of them have the same id."""
     haste: float = 1.0
     """Of those who merge; less is faster."""
 
@@ -73,6 +82,22 @@ class Setting:
 
     @classmethod
     def of(cls, rng: Random, seed: int) -> "Setting":
+        drawn = cls._without_transactions(rng, seed)
+        if seed % ONE_IN:
+            return drawn
+        more = Random(f"transactions {seed}")
+        return replace(
+            drawn,
+            grouped=min(drawn.grouped, 1),
+            single=0,
+            idempotent=more.choice((0, 0, 1)),
+            transactional=more.choice((1, 1, 2, 3)),
+            rivals=more.random() < 0.2,
+            storm_s=max(drawn.storm_s, more.choice((5, 20))),
+        )
+
+    @classmethod
+    def _without_transactions(cls, rng: Random, seed: int) -> "Setting":
         janitors = rng.choice((0, 1, 1, 2))
         wide = seed % 4 == 3  # so that appends to several partitions meet in one put
         return cls(

@@ -4,6 +4,7 @@ import pytest
 import simulation.broken_log
 import simulation.broken_merges
 import simulation.broken_stores
+import simulation.broken_transactions
 import simulation.broken_windows  # noqa: F401 - these fill BROKEN
 from simulation.play import run
 from simulation.rules import BROKEN
@@ -14,6 +15,8 @@ FIRST = {
     "write a segment that nobody announced": 190,
     "list objects after counting the sweep": 90,
     "look for orphans in the index before the head": 65,
+    "look for what was aborted before the head": 30,
+    "look for what was aborted in the index only": 20,
 }
 """Where the search begins, if it takes a while from the first seed."""
 

@@ -9,7 +9,7 @@ from simulation.ledger import SimLedger
 
 from samsa.local.schema import committed
 from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Claim, CommitResult, Extent, Partition, PendingDeletion, Topic
+from samsa.ports import Claim, CommitResult, End, Extent, Partition, PendingDeletion, Topic
 from samsa.ports.joining import join_extents
 
 PARTITION = Partition(UUID(int=1), 0)
@@ -33,6 +33,8 @@ class Caller:
         self._merged: list[Extent] = []
         self._end = 0
         self._made = 0
+        self._claims: list[Claim] = []
+        self._versions: dict[int, int] = {}
 
     def next(self) -> tuple[str, tuple[object, ...]]:
         name = self._rng.choice(self._names)
@@ -44,18 +46,30 @@ class Caller:
             placed = committed(self._sent, result.base, self._sent.key, 7)
             self._committed.append(placed)
             self._end = placed.end
+            for claim in self._claims:
+                self._versions[claim.producer_id] = claim.after + 1
 
     def call_commit(self) -> tuple[object, ...]:
         self._made += 1
         guess = max(0, self._end - self._rng.choice((0, 0, 2)))
         key = f"log/{PARTITION}/n{self._made}"
         self._sent = self._extent(guess, self._rng.randint(1, 4))._replace(key=key)
-        claims = [self._claim(1), self._claim(2)][: self._rng.choice((0, 0, 1, 2))]
-        return self._sent, key, 7, claims
+        self._claims = [self._claim(1), self._claim(2)][: self._rng.choice((0, 0, 1, 2))]
+        if len(self._claims) == 1 and self._rng.random() < 0.5:
+            self._sent = self._sent._replace(offsets=1)
+            end = self._rng.choice((End.ABORT, End.ABORT, End.COMMIT))
+            self._claims = [self._claims[0]._replace(opens=-1, ends=end)]
+        return self._sent, key, 7, self._claims
 
     def _claim(self, producer_id: int) -> Claim:
-        state = self._rng.choice((b"one", b"two"))
-        return Claim(producer_id, state, self._rng.randint(0, 3), 99)
+        state, opens = self._rng.choice((b"one", b"two")), self._rng.choice((-1, -1, 0, 1))
+        after = self._version(producer_id)
+        return Claim(producer_id, state, after, 99, opens)
+
+    def _version(self, producer_id: int) -> int:
+        """Often the right one."""
+        known = self._versions.get(producer_id, 0)
+        return self._rng.choice((known, known, known + 1))
 
     def call_sweeps(self) -> tuple[object, ...]:
         return ()
@@ -72,6 +86,13 @@ class Caller:
 
     def call_head(self) -> tuple[object, ...]:
         return ()
+
+    def call_aborted(self) -> tuple[object, ...]:
+        start = self._offset()
+        return start, start + self._rng.randint(1, 9)
+
+    def call_forget_aborted(self) -> tuple[object, ...]:
+        return ([self._offset() for _ in range(self._rng.randint(0, 3))],)
 
     def call_extents(self) -> tuple[object, ...]:
         return self._offset(), self._rng.randint(1, 5)

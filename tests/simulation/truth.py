@@ -10,16 +10,17 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from samsa.log.read import Plan
-from samsa.ports import Buffer, Extent, Head, Partition
+from samsa.ports import Buffer, End, Extent, Head, Partition
 from samsa.records import BatchHeader, headers
 from samsa.records.batch import shift_offsets
 
+from .committed import Kind, Sections, Seen, seen
+from .decisions import Decisions
+from .violation import Violation, require
+
 Index: TypeAlias = Callable[[], list[Extent]]
 Held: TypeAlias = Callable[[str], bytes | None]
-
-
-class Violation(Exception):
-    """An invariant of the log does not hold."""
+__all__ = ["Shadow", "Truth", "Violation", "require"]
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Shadow:
 
     index: Index
     """What readers find: of the index and of the head's tail."""
+    sections: Sections
     entries: dict[int, int] = field(default_factory=dict)
     """Committed: base → offsets."""
     stored: dict[int, bytes] = field(default_factory=dict)
@@ -48,19 +50,15 @@ class Shadow:
     end: int = 0
 
 
-def require(holds: bool, what: str) -> None:
-    if not holds:
-        raise Violation(what)
-
-
 class Truth:
     def __init__(self, retained_bytes: int) -> None:
         self._retained_bytes = retained_bytes
         self.shadows: dict[Partition, Shadow] = {}
+        self.decisions = Decisions()
         self._held: Held = lambda _: None
 
-    def watch(self, partition: Partition, held: Held, index: Index) -> None:
-        self.shadows[partition] = Shadow(index)
+    def watch(self, partition: Partition, held: Held, index: Index, sections: Sections) -> None:
+        self.shadows[partition] = Shadow(index, sections)
         self._held = held
 
     def _extents(self, shadow: Shadow) -> list[Extent]:
@@ -85,10 +83,12 @@ class Truth:
         require(entry.base == shadow.end, f"{entry.base} follows {shadow.end}")
         data = self._bytes(entry)
         offset = entry.base
-        for _, header in headers(data):
+        for position, header in headers(data):
             require(header.base_offset == offset, f"a batch at {offset} says {header.base_offset}")
             shadow.batches[offset] = header
             self._appears(shadow, header)
+            if header.is_transactional:
+                self._in_transaction(partition, header, seen(header, data[position:]))
             if offset in shadow.acked:
                 _same(shadow, offset)
             offset += header.offsets
@@ -96,8 +96,22 @@ class Truth:
         shadow.entries[entry.base] = entry.offsets
         shadow.stored[entry.base] = data
         shadow.end = entry.end
+        shadow.sections.agree()
+
+    def _in_transaction(self, partition: Partition, header: BatchHeader, batch: Seen) -> None:
+        shadow = self.shadows[partition]
+        shadow.sections.appears(batch)
+        if batch.kind is Kind.DATA:
+            self.decisions.appended(partition, batch.producer_id, header.crc)
+        else:
+            end = End.COMMIT if batch.kind is Kind.COMMIT else End.ABORT
+            self.decisions.marked(partition, batch.producer_id, end)
+            shadow.sections.readable(batch.end)
 
     def _appears(self, shadow: Shadow, header: BatchHeader) -> None:
+        if header.is_control:
+            self._fences(shadow, header)
+            return
         at = shadow.places.setdefault(header.crc, header.base_offset)
         if at != header.base_offset:
             # One append stores a batch once, unless its writer could not find out any more.
@@ -106,11 +120,15 @@ class Truth:
         if header.producer_id >= 0:
             self._follows(shadow, header)
 
-    def _follows(self, shadow: Shadow, header: BatchHeader) -> None:
+    def _fences(self, shadow: Shadow, header: BatchHeader) -> None:
         producer, epoch = header.producer_id, header.producer_epoch
         newest = shadow.epochs.setdefault(producer, epoch)
         require(epoch >= newest, f"producer {producer} goes back to epoch {epoch}")
         shadow.epochs[producer] = epoch
+
+    def _follows(self, shadow: Shadow, header: BatchHeader) -> None:
+        self._fences(shadow, header)
+        producer, epoch = header.producer_id, header.producer_epoch
         expected = shadow.sequences.get((producer, epoch), 0)
         found = header.base_sequence
         require(found == expected, f"producer {producer} continues with {found}, not {expected}")
@@ -132,6 +150,7 @@ class Truth:
             require(extent.base <= offset, f"nothing leads to offset {offset}")
             offset = max(offset, extent.end)
         require(offset == shadow.end, f"nothing leads to offset {offset}")
+        shadow.sections.agree()
 
     def swapped(self, partition: Partition, new: Sequence[Extent]) -> None:
         """What takes the place of entries holds the same bytes, and its marks lead to batches."""
@@ -210,6 +229,24 @@ class Truth:
                     offset = header.next_offset
             require(offset == wanted.end_offset, f"a reader at {offset} was promised another end")
         return offset
+
+    def read_committed(
+        self, partition: Partition, offset: int, plan: Plan, pieces: Sequence[Buffer]
+    ) -> int:
+        """The same, for a reader that skips what was aborted."""
+        shadow = self.shadows[partition]
+        end = self.read(partition, offset, plan, pieces)
+        stable_end = max(shadow.sections.stable_end(shadow.end), shadow.log_start)
+        require(plan.stable_end <= stable_end, f"{plan.stable_end} is not stable yet")
+        require(end <= max(offset, stable_end), f"a reader gets to {end}, past {stable_end}")
+        found = [
+            seen(header, memoryview(piece)[position:])
+            for piece in pieces
+            for position, header in headers(piece)
+            if header.is_transactional and header.count and header.next_offset > offset
+        ]
+        shadow.sections.delivers(found, plan.aborted)
+        return end
 
     def _check_piece(self, shadow: Shadow, piece: Buffer) -> None:
         for _, header in headers(piece):

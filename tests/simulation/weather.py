@@ -27,6 +27,9 @@ CALLS = (
     *("replace_extents", "announce", "put_stream", "condemn", "graves"),
 )
 
+TRANSACTIONS = ("put_transaction", "transaction", "add_pending", "end_pending")
+FOR_TRANSACTIONS = (*TRANSACTIONS, *TRANSACTIONS, *PROTOCOL, "store_aborted", "aborted")
+
 
 @dataclass
 class Weather:
@@ -60,6 +63,12 @@ class Weather:
             sleepy=frozenset(sleepy),
             crashes_left=3,
         )
+
+    def over_transactions(self, rng: Random) -> None:
+        """In half of the schedules that have some, their own calls suffer most."""
+        if rng.random() < 0.5:
+            self.brittle = rng.choice(FOR_TRANSACTIONS)
+            self.sleepy |= frozenset(rng.sample(FOR_TRANSACTIONS, rng.choice((0, 1))))
 
     def fault(self, rng: Random, name: str, steps: bool) -> Fault | None:
         if self.calm:

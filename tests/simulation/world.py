@@ -4,8 +4,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from inspect import isgenerator
 from random import Random
+from types import GeneratorType
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -13,10 +13,11 @@ from samsa.local.sqlite import SweepsMoved
 from samsa.ports import Missing, Partition, Unavailable
 from samsa.records import BatchHeader
 
+from .committed import Sections
 from .events import Event
 from .loop import VirtualLoop
 from .packs import PackFolder
-from .paths import watch_paths
+from .paths import watch_expiry, watch_paths
 from .process import Process
 from .rules import SOUND, Rules
 from .setting import Setting
@@ -46,23 +47,31 @@ class World:
         self.rng = Random(self.seed)
         self.setting = self.rules.tune(Setting.of(self.rng, self.seed))
         self.weather = Weather.of(self.rng)
+        if self.setting.transactional:
+            self.weather.over_transactions(self.rng)
         promised = 0 if self.setting.deleters else self.setting.retention.max_bytes
         self.truth = self.rules.truth(promised)
         self.packs = PackFolder()
         self.objects = self.rules.objects(self.truth, self.packs)
         self.ledger = self.rules.ledger(self.truth, self.setting.remote)
+        self.transactions = self.rules.transactions(self.truth.decisions)
         self.partitions = [Partition(UUID(int=1), n) for n in range(self.setting.partitions)]
         for partition in self.partitions:
             self.ledger.make(partition)
-            index = self.ledger.item(partition).readable
-            self.truth.watch(partition, self.objects.read, index)
+            item = self.ledger.item(partition)
+            self.truth.watch(partition, self.objects.read, item.readable, Sections(item))
         self.stopped: asyncio.Future[None] = self.loop.create_future()
         self._nonces = self._starts = 0
+        self._producer_ids = 1_000
         self.processes = [self._start() for _ in range(self.setting.processes)]
 
     def nonce(self) -> str:
         self._nonces += 1
         return f"n{self._nonces}"
+
+    async def next_producer_id(self) -> int:
+        self._producer_ids += 1
+        return self._producer_ids
 
     # Processes
 
@@ -70,7 +79,9 @@ class World:
         self._starts += 1
         process = Process(self, f"p{self._starts}")
         watch_paths(process.log, self.paths)
+        watch_expiry(process.coordinator, self.paths)
         self.rules.break_log(process.log)
+        self.rules.break_coordinator(process.coordinator)
         return process
 
     def replace(self, dead: Process) -> None:
@@ -108,7 +119,8 @@ class World:
         except FAILURES as error:
             self.note(who, name, args, repr(error))
             raise
-        self.note(who, name, args, None if isgenerator(answer) else answer, fault)
+        several = type(answer) is GeneratorType
+        self.note(who, name, args, None if several else answer, fault)
         return answer
 
     def step(self, who: str, name: str, steps: Any, fault: Fault | None = None) -> tuple[bool, Any]:
@@ -128,7 +140,7 @@ class World:
     def _late(self, who: str, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> None:
         try:
             answer = self.effect(f"{who} late", name, method, args)
-            while isgenerator(answer) and not self.step(f"{who} late", name, answer)[0]:
+            while type(answer) is GeneratorType and not self.step(f"{who} late", name, answer)[0]:
                 pass
             if name == "update_head":
                 (_, done), _ = answer
