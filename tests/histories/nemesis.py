@@ -18,7 +18,7 @@ SLEEPS = 0.1
 """Of all stops, where there is time for them."""
 START_S = 40.0
 """Longer than any stop, and a start that waits before it gives up."""
-LOCKED = ("database is locked", "another process is writing")
+LOCKED = ("database is locked", "another process is writing", "does not let others in")
 
 
 class Nemesis:

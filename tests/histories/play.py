@@ -1,21 +1,24 @@
-"""Play rounds of appends and reads under SIGKILL and SIGSTOP, and judge each of them.
+"""Play rounds of appends and reads, or of transactions, under SIGKILL and SIGSTOP, and judge them.
 
     make histories SECONDS=600 SEED=7
-    python tests/histories/play.py --seconds 600 --seed 7 --stores aws
+    make histories SECONDS=3600 ARGS="--only transactions"
+    python tests/histories/play.py --seconds 600 --seed 7 --only appends --stores aws
 
-Each kind of stores has its share of the time. The plan of signals and operations follows from the
-seed; what the machine does in between does not. Histories stay in build/histories.
+Each kind of history and of stores has its share of the time. The plan of signals and operations
+follows from the seed; what the machine does in between does not. Histories stay in build/histories.
 """
 
 import argparse
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -24,6 +27,8 @@ from histories import rounds
 from histories.client import SEQUENCE_ERRORS
 from histories.cluster import Pair, on_dynamodb_and_s3, on_one_folder
 from histories.judging import LEGAL, judge
+from histories.transactional import rounds as transactional_rounds
+from histories.transactional import telling
 from support.servers.dynamodb_local import dynamodb_local
 from support.servers.versitygw import versitygw
 from support.stores import ACCESS_KEY, SECRET_KEY, make_bucket
@@ -50,47 +55,66 @@ STORES = {"folder": on_one_folder, "aws": on_aws}
 
 
 class Run:
-    """Rounds on one kind of stores after the other."""
+    """Rounds of one kind on one kind of stores after the other."""
 
     def __init__(self, seed: int) -> None:
         self.found = 0
         self._moments = random.Random(str(seed))
         self._seed = seed
-        self._totals: Counter[str] = Counter()
+        self._totals = {what: Counter[str]() for what in ROUNDS}
 
-    def on(self, stores: str, seconds: float) -> None:
+    def on(self, what: str, stores: str, seconds: float) -> None:
         until = time.monotonic() + seconds
         with tempfile.TemporaryDirectory() as folder, STORES[stores](Path(folder)) as both:
             while (left := until - time.monotonic()) > 1:
-                self._round(both, stores, min(left, ROUND_S))
+                self._totals[what]["rounds"] += 1
+                path = SAVED / f"{self._seed}-{stores}-{self._totals[what]['rounds']}.jsonl"
+                path.with_suffix(".signals").unlink(missing_ok=True)
+                ROUNDS[what](self, both, path, min(left, ROUND_S))
 
-    def _round(self, both: Pair, stores: str, seconds: float) -> None:
-        self._totals["rounds"] += 1
-        path = SAVED / f"{self._seed}-{stores}-{self._totals['rounds']}.jsonl"
-        path.with_suffix(".signals").unlink(missing_ok=True)
+    def appends(self, both: Pair, path: Path, seconds: float) -> None:
         played = rounds.play(both, path, self._moments, seconds, sleeps=True)
         began = time.monotonic()
         verdict = judge(path)
         counts = played.history.counts + played.signals
         counts["judging, ms"] = round(1000 * (time.monotonic() - began))
-        self._totals += counts
+        self._totals["appends"] += counts
         print(f"{path.stem:>16}  {figures(counts)}", flush=True)
         if verdict.code != LEGAL:
             self._report(path, verdict.said)
         if SEQUENCE_ERRORS & set(counts):
             self._report(path, "a producer that kept its order was told that it did not")
 
+    def transactions(self, both: Pair, path: Path, seconds: float) -> None:
+        path = path.with_stem(f"{path.stem}-transactions")
+        played = transactional_rounds.play(
+            both, path, self._moments, seconds, sleeps=True, java=shutil.which("java") is not None
+        )
+        counts = telling.counts_of(played)
+        totals = self._totals["transactions"]
+        longest = max(totals[telling.HELD_BACK], counts[telling.HELD_BACK])
+        totals += counts
+        totals[telling.HELD_BACK] = longest
+        print(f"{path.stem}  {telling.figures(counts)}", flush=True)
+        if played.verdict.anomalies:
+            self._report(path, played.verdict.said)
+
     def _report(self, path: Path, said: str) -> None:
         self.found += 1
         print(f"\nnot legal, or not decided: {path}\n{said}", flush=True)
 
     def tell(self) -> None:
-        print(f"{self._totals['rounds']:>9} rounds  {figures(self._totals)}")
-        for error in sorted(set(self._totals) - KNOWN):
-            print(f"{self._totals[error]:9,} {error}")
+        appends, transactions = self._totals["appends"], self._totals["transactions"]
+        if appends:
+            print(f"{appends['rounds']:>9} rounds  {figures(appends)}")
+        for error in sorted(set(appends) - KNOWN):
+            print(f"{appends[error]:9,} {error}")
+        if transactions:
+            print(f"{transactions['rounds']:>9} rounds  {telling.figures(transactions)}")
         print(f"{self.found or 'nothing'} found")
 
 
+ROUNDS = {"appends": Run.appends, "transactions": Run.transactions}
 KINDS = ("append", "read", "end")
 UNKNOWN = {f"unknown {kind}" for kind in KINDS}
 SIGNALS = {"killed", "started", "stopped", "continued"}
@@ -110,15 +134,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--only", choices=[*ROUNDS])
     parser.add_argument("--stores", choices=[*STORES], action="append")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else time.time_ns() % 1_000_000_000
     print(f"seed {seed}", flush=True)
     SAVED.mkdir(parents=True, exist_ok=True)
     run = Run(seed)
-    chosen = given.stores or [*STORES]
-    for stores in chosen:
-        run.on(stores, given.seconds / len(chosen))
+    chosen = [*product([given.only] if given.only else [*ROUNDS], given.stores or [*STORES])]
+    for what, stores in chosen:
+        run.on(what, stores, given.seconds / len(chosen))
     run.tell()
     return 1 if run.found else 0
 
