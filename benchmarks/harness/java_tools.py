@@ -23,6 +23,18 @@ def produce(bench: Bench, broker: Broker, topic: str, size: int) -> float:
     return float(_find(STEADY, said).group(1)) * size / 1e6
 
 
+def produce_in_transactions(bench: Bench, broker: Broker, topic: str, size: int) -> float:
+    """MB/s once warm, with a commit every 100 ms."""
+    count = bench.plan.java_records[size]
+    said = _ktool(
+        bench, broker, topic, "ProducerPerformance",
+        "--num-records", str(count), "--record-size", str(size), "--throughput", "-1",
+        "--warmup-records", str(count // 4),
+        "--transactional-id", f"{topic}-java", "--transaction-duration-ms", "100",
+    )  # fmt: skip
+    return float(_find(STEADY, said).group(1)) * size / 1e6
+
+
 def consume_in_group(bench: Bench, broker: Broker, topic: str, size: int) -> float:
     """MB/s of fetching: the time to join the group is taken off, as the tool itself does."""
     count = bench.plan.java_records[size]

@@ -16,6 +16,9 @@ class Plan:
     java_records: Mapping[int, int]
     """Record size to number of records."""
     java_latencies: int
+    transactional_messages: int
+    transactions: int
+    """Commits of which the time is taken, for one partition and for ten."""
     rebalances: int
     """How often, in one turn, a member joins a group and leaves it again."""
     commits: int
@@ -38,6 +41,8 @@ FULL = Plan(
     latencies=1_000,
     java_records={100: 2_000_000, 1024: 500_000, 10240: 100_000},
     java_latencies=5_000,
+    transactional_messages=300_000,
+    transactions=300,
     rebalances=5,
     commits=1_000,
     idle_seconds=20,
@@ -54,6 +59,8 @@ QUICK = Plan(
     latencies=100,
     java_records={100: 50_000, 1024: 10_000, 10240: 2_000},
     java_latencies=200,
+    transactional_messages=20_000,
+    transactions=30,
     rebalances=2,
     commits=200,
     idle_seconds=6,

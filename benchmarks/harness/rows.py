@@ -72,6 +72,17 @@ def _java() -> list[Row]:
     return rows
 
 
+def _transactions() -> list[Row]:
+    each, tenth = "a commit every 1,000 messages", "one transaction in ten aborted"
+    return [
+        _speed("txn.produce", f"librdkafka produce, 1 KB, {each}", 1.0),
+        _speed("txn.consume", f"librdkafka read_committed, {tenth}", 0.9),
+        Row("txn.commit.1", "commit of a transaction in 1 partition, p50", "ms", target=1.0),
+        Row("txn.commit.10", "commit of a transaction in 10 partitions, p50", "ms", target=1.0),
+        _speed("txn.java", "Java ProducerPerformance, 1 KB, a commit every 100 ms", 1.0),
+    ]
+
+
 def _groups() -> list[Row]:
     rows = []
     for size, members in GROUP_SIZES.items():
@@ -221,6 +232,7 @@ ROWS: Sequence[Row] = (
     *_rdkafka(),
     *_latency(),
     *_java(),
+    *_transactions(),
     *_groups(),
     *_life(),
     *_spark(),

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 
 from harness.bench import Bench
 
-from . import bundle, far, groups, java, latency, life, rdkafka, spark, start
+from . import bundle, far, groups, java, latency, life, rdkafka, spark, start, transactions
 
 SECTIONS: Mapping[str, Callable[[Bench], None]] = {
     "rdkafka": rdkafka.measure,
     "latency": latency.measure,
     "java": java.measure,
+    "transactions": transactions.measure,
     "groups": groups.measure,
     "life": life.measure,
     "spark": spark.measure,
