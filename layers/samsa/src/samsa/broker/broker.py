@@ -14,6 +14,7 @@ from samsa.log.core import Log
 from samsa.log.stores import Stores
 from samsa.log.writer import Appending
 from samsa.ports import Groups, Unavailable
+from samsa.security.access import UNLIMITED, Access
 from samsa.topics.catalog import Catalog, CatalogRules
 from samsa.topics.topic_totals import Totals
 from samsa.wire.apis import ApiKey
@@ -77,6 +78,8 @@ class Context(NamedTuple):
     """The client's own address, as Kafka shows it: a slash and the address."""
     asks_all: bool = False
     """Whether the client asks only this process, so the answer must cover all processes."""
+    access: Access = UNLIMITED
+    """Who the client is and what it may do."""
 
 
 @dataclass(slots=True)

@@ -1,21 +1,6 @@
-"""The operations that clients may do: all of them, since there is no access control."""
+"""The operations that topics and the cluster know."""
 
-from enum import IntEnum
-
-
-class Operation(IntEnum):
-    """Numbered as in Kafka's access control."""
-
-    READ = 3
-    WRITE = 4
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-    IDEMPOTENT_WRITE = 12
+from samsa.security.kinds import Operation
 
 
 def bits(*operations: Operation) -> int:
