@@ -158,7 +158,7 @@ class Gateway:
         if not isinstance(message, Request | Reference):
             raise EnvelopeError(f"a shim does not say {type(message).__name__.lower()}")
         lingers = isinstance(message, Request) and message.lingers
-        scope = parts.enter(RequestScope(connection_id, message.seq, message.waited_ms), lingers)
+        scope = RequestScope(connection_id, message.seq, message.waited_ms, lingers)
         frame: Frame = b""
         if isinstance(message, Reference):
             frame = await uploaded(message, await self._caller(connection_id), parts.objects)
@@ -176,7 +176,7 @@ class Gateway:
         changed."""
         try:
             if self._parts.wakeups.pending:
-                await self._parts.wakeups.flush(self._api(told))
+                await self._parts.wakeups.flush(self._api(told), told["connectionId"])
             async with asyncio.timeout(TIDYING_S):
                 await self._parts.broker.background_done()
         except TimeoutError:

@@ -25,19 +25,16 @@ class ObjectRange:
 
 
 class RangedObjects:
-    """The objects; while `promising`, `piece` returns a Promise and reads nothing."""
+    """The objects; but `piece` returns an ObjectRange and reads nothing."""
 
     remote = True
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self.calls = objects.calls
-        self.promising = False
 
     async def piece(self, key: str, start: int, length: int) -> Any:
-        if self.promising:
-            return ObjectRange(key, start, length)
-        return await self._objects.piece(key, start, length)
+        return ObjectRange(key, start, length)
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         return await self._objects.put_if_absent(key, parts)

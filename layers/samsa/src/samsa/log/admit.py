@@ -116,7 +116,7 @@ class Producers:
         if known is None:
             return None
         draft: Draft | None = Draft.of(known.state)
-        for _, (header, _, serial) in mine:
+        for _, (header, _, serial, _) in mine:
             if judge(draft, header, serial) is not Verdict.NEXT:
                 return None
             draft = accept(draft, header)

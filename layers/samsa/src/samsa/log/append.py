@@ -73,7 +73,10 @@ class Appender:
         guess = await journal.next_offset(partition)
         layout = lay_out(guess, batches, screening.admitted, self._stores.clock.now_ms())
         claims, known = producers.claims(screening.planned, layout.deltas)
-        head, base, lost = await journal.commit(partition, layout.extent, layout.parts, claims)
+        lingers = any(batches[number].lingers for number in screening.admitted)
+        head, base, lost = await journal.commit(
+            partition, layout.extent, layout.parts, claims, lingers
+        )
         if base is None:
             producers.lost(partition, lost)
             return False

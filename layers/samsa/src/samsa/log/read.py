@@ -16,7 +16,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from samsa.bounded import Bounded
-from samsa.ports import Aborted, Buffer, Extent, Head, Missing, Partition, Piece, Unavailable
+from samsa.ports import (
+    Aborted,
+    Buffer,
+    Extent,
+    Head,
+    Missing,
+    Objects,
+    Partition,
+    Piece,
+    Unavailable,
+)
 from samsa.records.batch import BatchHeader, headers, read_header
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE
@@ -242,9 +252,9 @@ class Reader:
         data = await read(self._stores.objects, cut(found[0], offset, 1))
         return next((h for _, h in headers(data) if h.base_offset == offset), None)
 
-    async def load(self, ranges: Sequence[Range]) -> list[Piece]:
+    async def load(self, ranges: Sequence[Range], objects: Objects | None = None) -> list[Piece]:
         """The bytes of a plan, in parallel. Raises Missing if an object was deleted meanwhile."""
-        objects = self._stores.objects
+        objects = objects or self._stores.objects
         if len(ranges) == 1:
             return [await piece(objects, ranges[0])]
         return await asyncio.gather(*(piece(objects, one) for one in ranges))

@@ -33,7 +33,7 @@ from .objects import Buffer, FileRange, Objects, Piece
 from .offsets import Committed, Offsets
 from .partitions import Aborted, Head, Partition, Topic
 from .transactions import PendingOffsets, TransactionItem, Transactions
-from .wakeups import Appended, Awaited, GroupKey, Subscription, Wakeups
+from .wakeups import Appended, Awaited, GroupKey, Subscription, Waiting, Wakeups
 
 __all__ = [
     "Aborted",
@@ -74,6 +74,7 @@ __all__ = [
     "Transactions",
     "Unavailable",
     "UnknownPartition",
+    "Waiting",
     "Wakeups",
     "graves_of",
     "has_passed",
