@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
+from samsa.bounded import Bounded
 from samsa.ports import Missing, Unavailable, UnknownPartition
 
 log = logging.getLogger("samsa.upkeep")
@@ -47,7 +48,7 @@ class Failures:
         self.put_off: Counter[str] = Counter()
         self.put_off_in_a_row = 0
         """More than a few mean that a store is down."""
-        self._resting: dict[Step, Rest] = {}
+        self._resting = Bounded[Step, Rest](MOST_RESTING)
 
     async def attempt(
         self, step: Step, work: Callable[[], Awaitable[T]], otherwise: T, limit_s: float
@@ -95,10 +96,7 @@ class Failures:
         log.debug("upkeep failed there", exc_info=error)
 
     def _rest(self, step: Step, rest: Rest) -> None:
-        self._resting.pop(step, None)
-        self._resting[step] = rest
-        if len(self._resting) > MOST_RESTING:
-            del self._resting[next(iter(self._resting))]
+        self._resting.keep(step, rest)
 
 
 def _is_cancelled() -> bool:
