@@ -7,7 +7,7 @@ import pytest
 from unit.log.given import PARTITION, Given, a_batch, a_log
 
 from samsa.log.layout import Batch
-from samsa.log.merge import Budget, Merged
+from samsa.log.merge import Merged, RoundBudget
 from samsa.log.read import OutOfRange
 from samsa.log.retain import Retention
 from samsa.ports import Buffer, Missing, PendingDeletion, Unavailable
@@ -17,8 +17,8 @@ GRACE = 1_000
 OLD = 60_000
 
 
-def plenty() -> Budget:
-    return Budget(10**9, 10**6)
+def plenty() -> RoundBudget:
+    return RoundBudget(10**9, 10**6)
 
 
 def stamped(timestamp: int, size: int = 1) -> Batch:
@@ -190,9 +190,9 @@ async def test_a_segment_that_is_full_is_never_looked_at_again():
 async def test_a_budget_ends_a_round_and_the_next_goes_on():
     given = await with_appends(40, size=100, segment_bytes=1_000)
     before = await given.values()
-    one = await given.log.merger.merge(PARTITION, Budget(10**9, 2))
+    one = await given.log.merger.merge(PARTITION, RoundBudget(10**9, 2))
     assert (one.runs, one.finished) == (2, False)
-    while not (await given.log.merger.merge(PARTITION, Budget(1, 1))).finished:
+    while not (await given.log.merger.merge(PARTITION, RoundBudget(1, 1))).finished:
         pass
     assert len(await given.index()) <= 10
     assert await given.values() == before

@@ -29,10 +29,11 @@ from samsa.groups import (
     ClassicGroup,
     ConsumerGroup,
     ConsumerHeartbeat,
-    Corrupt,
+    CorruptGroup,
     Group,
     GroupError,
     GroupSettings,
+    GroupTooLarge,
     Hearing,
     Heartbeat,
     Join,
@@ -42,7 +43,6 @@ from samsa.groups import (
     Request,
     Steps,
     Sync,
-    TooLarge,
     TopicInfo,
     beaten,
     expire,
@@ -236,7 +236,7 @@ class Coordinator:
             return taken, b""
         packed = _packed(queue, group, taken, asked)
         if packed is None and len(asked) > 1:
-            raise TooLarge("one of several requests makes the group too large")
+            raise GroupTooLarge("one of several requests makes the group too large")
         if packed is None and isinstance(group, ConsumerGroup):
             # If the new topics make the group too large, the members keep the topics they have.
             known = [_without_new_topics(group, asked[0])]
@@ -358,7 +358,7 @@ def _read(group_id: str, item: GroupItem) -> Group | None:
     """A group that cannot be read counts as absent: its members join again and overwrite it."""
     try:
         return unpack(item.state)
-    except Corrupt as error:
+    except CorruptGroup as error:
         log.error("group %.200r cannot be read, and begins anew: %s", group_id, error)
         return None
 
@@ -369,7 +369,7 @@ def _packed(
     assert taken.group is not None
     try:
         packed = queue.packer.pack(taken.group)
-    except TooLarge:
+    except GroupTooLarge:
         return None
     return packed if fits(len(packed), group, asked) else None
 

@@ -13,7 +13,7 @@ from samsa.ports import Appended, Claim, End, NotDone, Partition
 from samsa.records.control import marker
 from samsa.records.header import read_header
 
-from .admit import Known, Outcome, Producers, Refusal, Screening, refused
+from .admit import KnownState, Outcome, Producers, Refusal, Screening, refused
 from .layout import Batch, lay_out, move
 from .producers import ProducerState
 from .stores import Stores
@@ -147,6 +147,6 @@ class Appender:
             raise
         if base is None:
             return False
-        self._producers.stored(partition, {producer_id: Known(version + 1, after)}, base)
+        self._producers.stored(partition, {producer_id: KnownState(version + 1, after)}, base)
         stores.wakeups.wake(partition, head.watchers, None)
         return True

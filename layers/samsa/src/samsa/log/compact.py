@@ -30,9 +30,9 @@ from samsa.records.spans import Steps
 
 from .compact_batch import Sieve
 from .compact_keys import KeyMap
-from .compact_parts import Part, Parts
+from .compact_parts import CompactionParts, Part
 from .compact_plan import NEVER_MS, Compaction, Survey
-from .compact_progress import Gone, Progress
+from .compact_progress import GoneSince, Progress
 from .compact_slice import Cleaned, clean_all
 from .extents import Range, cut, describe, join, piece, read, whole
 from .producers import ProducerState
@@ -78,8 +78,8 @@ class Compactor:
         self._stores = stores
         self._reader = reader
         self.progress = Progress(stores.ledger)
-        self._gone = Gone(stores.ledger)
-        self._parts = Parts(stores, reader)
+        self._gone = GoneSince(stores.ledger)
+        self._parts = CompactionParts(stores, reader)
         self.run: Runs = in_the_loop
         self._garbled: set[Partition] = set()
         """Partitions in which the last round found a corrupt batch."""

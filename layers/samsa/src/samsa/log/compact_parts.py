@@ -31,7 +31,7 @@ class Part(NamedTuple):
     aborted: AbortedIn
 
 
-class Parts:
+class CompactionParts:
     def __init__(self, stores: Stores, reader: Reader) -> None:
         self._stores = stores
         self._reader = reader

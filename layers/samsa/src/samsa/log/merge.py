@@ -34,7 +34,7 @@ WINDOW = 50_000
 
 
 @dataclass
-class Budget:
+class RoundBudget:
     """What a round may still do. When no time is left, nothing new is begun."""
 
     copied_bytes: int
@@ -75,7 +75,7 @@ class Merger:
         self._sizes = Sizes(stores.limits.segment_bytes)
 
     async def merge(
-        self, partition: Partition, budget: Budget, sizes: Sizes | None = None
+        self, partition: Partition, budget: RoundBudget, sizes: Sizes | None = None
     ) -> Merged:
         """One pass over the extents from the cursor on, as far as the budget goes."""
         sizes = sizes or self._sizes
@@ -83,7 +83,7 @@ class Merger:
             extents = await self._old_enough(partition, budget)
         except OutOfRange:
             return Merged(finished=False)  # retention was faster: these extents are gone
-        work = Work(partition, budget, sizes, extents)
+        work = MergeRound(partition, budget, sizes, extents)
         before_ms = self._stores.clock.now_ms() - self._stores.limits.leave_window_ms
         if (
             await work.through(adjoining, self.join)
@@ -95,7 +95,7 @@ class Merger:
             return work.merged._replace(finished=False)
         return work.merged
 
-    async def _old_enough(self, partition: Partition, budget: Budget) -> list[Extent]:
+    async def _old_enough(self, partition: Partition, budget: RoundBudget) -> list[Extent]:
         """Extents from the cursor on. The newest are left alone: consumers are reading them."""
         head = await self._reader.head(partition)
         if head.tail:
@@ -144,11 +144,11 @@ class Merger:
         return await self._stores.retry(replace, partition, run, [new])
 
 
-class Work:
+class MergeRound:
     """One round: the extents as they are after each swap, and what is left of the budget."""
 
     def __init__(
-        self, partition: Partition, budget: Budget, sizes: Sizes, extents: list[Extent]
+        self, partition: Partition, budget: RoundBudget, sizes: Sizes, extents: list[Extent]
     ) -> None:
         self._sizes = sizes
         self._partition = partition
