@@ -15,7 +15,7 @@ class ObjectRange:
     start: int
     length: int
     shift: int = 0
-    """What the shim or `Replies` adds to the offsets of the batches in it after the GET."""
+    """After the GET, the shim or `ReplyTexts` adds this to the offsets of the batches in it."""
 
     def shifted(self, shift: int) -> "ObjectRange":
         return replace(self, shift=shift)
@@ -25,7 +25,7 @@ class ObjectRange:
 
 
 class RangedObjects:
-    """The objects; but `piece` returns an ObjectRange and reads nothing."""
+    """The same objects, except that `piece` reads nothing and returns an ObjectRange."""
 
     remote = True
 

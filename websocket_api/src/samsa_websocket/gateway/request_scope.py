@@ -40,7 +40,7 @@ class RequestScope:
     parking: Parking | None = None
     """Set when the request would have waited."""
     watched: set[Partition] = field(default_factory=set)
-    """The partitions that its connection was entered as a watcher of."""
+    """The partitions that its connection watches since this request."""
 
     def same_nonce(self) -> str:
         """The same each time that this request is sent: a join is recognised by it."""

@@ -44,8 +44,8 @@ class ParkingWakeups:
 
 
 class PushedWakeups(ParkingWakeups):
-    """Collects the watchers that are to be woken. A request that is not told apart from others (of
-    the HTTP API) cannot wait either."""
+    """Collects the watchers that are to be woken. Requests of the HTTP API have no scope of their
+    own, and cannot wait either."""
 
     def __init__(self, ledger: DynamoLedger) -> None:
         super().__init__(RequestScope())

@@ -77,7 +77,7 @@ def pointer_item(producer_id: int, transactional_id: str) -> Item:
 
 
 class PendingOfProducer(NamedTuple):
-    """What a group keeps of one producer."""
+    """The offsets and transaction serials that a group keeps for one producer."""
 
     serial: int = 0
     """Of the transaction that the offsets wait for; 0: none."""
@@ -89,7 +89,7 @@ class PendingOfProducer(NamedTuple):
     """Of all offsets that were added, also of those that others have replaced since."""
     is_named: bool = False
     """Whether the group's name was written: before the first offsets are."""
-    offsets: Offsets = {}  # noqa: RUF012  (a tuple's default, which nobody changes)
+    offsets: Offsets = {}  # noqa: RUF012  (a tuple's default, which is never changed)
 
     def holding(self, serial: int, offsets: Offsets) -> "PendingOfProducer":
         weight = pending_weight(offsets)

@@ -322,7 +322,7 @@ class Coordinator:
                 return True
         # The first put may have been stored, and another process may have written after it. A
         # second step could not repeat the answer of the first one.
-        raise Unavailable(f"group {group_id!r}: nobody knows whether it was stored")
+        raise Unavailable(f"group {group_id!r}: it is not known whether it was stored")
 
     def _first_version(self) -> int:
         """Of a group that is new: one that no group of its name has had."""

@@ -22,7 +22,7 @@ NO_EPOCH = -1
 
 
 class Marker(NamedTuple):
-    """What ends a producer's transaction in a partition."""
+    """The marker that ends a producer's transaction in a partition."""
 
     producer_id: int
     epoch: int

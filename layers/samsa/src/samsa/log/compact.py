@@ -58,7 +58,7 @@ class Compacted(NamedTuple):
 
 
 class Runs(Protocol):
-    """Does work that is cut into small bites, and lets other work run in between."""
+    """Does work in small slices, and lets other work run in between."""
 
     def __call__(self, steps: Steps[T], /) -> Awaitable[T]: ...
 
@@ -103,7 +103,7 @@ class Compactor:
         except (OutOfRange, Missing):
             return Compacted(0, 0, finished=False)  # retention was faster
         except CorruptBatch:
-            # A late put may have left other bytes under a swept key. Raise only the second time.
+            # A late put may have left other bytes under a swept key: raise only at the second try.
             if partition in self._garbled:
                 raise
             self._garbled.add(partition)

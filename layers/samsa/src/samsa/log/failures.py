@@ -24,7 +24,7 @@ MOST_RESTING = 100_000
 
 
 class UpkeepStep(NamedTuple):
-    """What is done, and to what. For log lines, and as the key of the step's rest (back-off)."""
+    """What is done, and to what. For log lines, and as the key of the step's back-off."""
 
     kind: str
     name: str

@@ -2,8 +2,9 @@
 
 The new object is announced in the ledger before it is written: a sweep that finds it without an
 extent can then tell whether it is still needed. One swap puts it into the index and the objects it
-was made of into a grave; or it does nothing, because another janitor or retention was faster. After
-a crash at any step the index is complete, old or new, and the ledger names all that is left over.
+was made of into a pending deletion; or it does nothing, because another janitor or retention was
+faster. After a crash at any step the index is complete, old or new, and the ledger names all that
+is left over.
 
 A late settle cannot bring an old extent back: the ledger refuses an extent for offsets that another
 extent holds.
@@ -35,7 +36,7 @@ WINDOW = 50_000
 
 @dataclass
 class RoundBudget:
-    """What a round may still do. When no time is left, nothing new is begun."""
+    """The work that a round may still do. When no time is left, nothing new is begun."""
 
     copied_bytes: int
     swaps: int

@@ -2,8 +2,8 @@
 
 log_start moves first, then the index is trimmed, then the objects are deleted, after a grace time
 for readers that have planned on them (`sweep.py`). A crash after any step leaves work that the next
-run finds: extents below log_start, graves. After a merge an extent is a segment of many appends; it
-goes when all of it may go, as a Kafka segment does.
+run finds: extents below log_start, pending deletions. After a merge an extent is a segment of many
+appends; it goes when all of it may go, as a Kafka segment does.
 
 Retention moves log_start from extent to extent. An administrator may move it into the middle of an
 extent. That extent stays complete, index entry and object, until log_start has passed its end.
@@ -24,7 +24,7 @@ FOR_EVER = -1
 UP_TO_THE_END = -1
 PAGE = 1_000
 DROPPED_AT_ONCE = 500
-"""Extents whose objects go into one grave."""
+"""Extents whose objects go into one pending deletion."""
 
 
 class Retention(NamedTuple):
@@ -147,8 +147,9 @@ class Retainer:
             limit = DROPPED_AT_ONCE
 
     async def bury(self, topic: Topic) -> None:
-        """Remove a doomed topic: its objects, then its items, the doom itself last. Then again its
-        objects: some may have been written until its heads were gone."""
+        """Remove a doomed topic: its objects, then its items, the entry in the list of doomed
+        topics last. Then again its objects: some may have been written until its heads were
+        gone."""
         await self._delete_all(topic)
         await self._stores.ledger.forget_topic(topic)
         await self._delete_all(topic)
