@@ -91,11 +91,7 @@ def add_to(commands: Any) -> None:
         "meet in one process",
     )
     shown = cost.add_argument_group("what is shown")
-    shown.add_argument(
-        "--prices",
-        metavar="FILE",
-        help="a TOML file with the values that differ from --show-prices",
-    )
+    shown.add_argument("--prices", metavar="FILE", help="TOML: what differs from --show-prices")
     how = shown.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="print everything as JSON, for programs")
     how.add_argument(
@@ -128,9 +124,7 @@ def run(given: argparse.Namespace) -> int:
 def load_of(given: argparse.Namespace) -> Load:
     """Raises ClientError if these numbers contradict each other."""
     if given.messages_per_second and not given.producers:
-        raise ClientError(
-            "there are messages but no producers: give --producers 1, or --messages-per-second 0"
-        )
+        raise ClientError("messages need a producer: --producers 1, or --messages-per-second 0")
     if given.consumers and given.groups > given.consumers:
         raise ClientError(
             f"{given.consumers} consumers cannot form {given.groups} groups: "

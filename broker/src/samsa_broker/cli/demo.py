@@ -42,15 +42,9 @@ def add_to(commands: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    trucks.add_argument("--topic", default=TOPIC, metavar="NAME", help="the topic (%(default)s)")
     trucks.add_argument(
-        "--topic", default=TOPIC, metavar="NAME", help="the topic to write to (%(default)s)"
-    )
-    trucks.add_argument(
-        "--partitions",
-        type=_whole,
-        default=3,
-        metavar="N",
-        help="partitions, if the topic is new (%(default)s)",
+        "--partitions", type=_whole, default=3, metavar="N", help="of a new topic (%(default)s)"
     )
     trucks.add_argument(
         "--trucks", type=_whole, default=20, metavar="N", help="how many (%(default)s)"

@@ -35,12 +35,8 @@ def add_arguments(reset: argparse.ArgumentParser) -> None:
         "--to-datetime", type=_time, metavar="WHEN",
         help="the first record from then on, as 2026-01-31T12:00:00 (local time, or +01:00)",
     )  # fmt: skip
-    to.add_argument(
-        "--shift-by", type=int, metavar="N", help="N offsets forward, or back if negative"
-    )
-    reset.add_argument(
-        "--execute", action="store_true", help="do it; without this it is only shown"
-    )
+    to.add_argument("--shift-by", type=int, metavar="N", help="forward, or back if negative")
+    reset.add_argument("--execute", action="store_true", help="do it (else it is only shown)")
 
 
 def _topic(text: str) -> Asked:

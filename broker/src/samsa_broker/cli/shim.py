@@ -60,12 +60,8 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     signing = shim.add_argument_group("signing")
     signing.add_argument("--profile", metavar="NAME", help="a profile of your AWS configuration")
-    signing.add_argument(
-        "--region", metavar="NAME", help="the AWS region, if the URL does not name it"
-    )
-    signing.add_argument(
-        "--no-sign", action="store_true", help="do not sign: for a local API Gateway"
-    )
+    signing.add_argument("--region", metavar="NAME", help="if the URL does not name it")
+    signing.add_argument("--no-sign", action="store_true", help="for a local API Gateway")
     add_check(shim, "do not try to connect before there are clients")
     add_logs(shim)
     shim.set_defaults(run=run)

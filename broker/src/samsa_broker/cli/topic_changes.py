@@ -75,9 +75,7 @@ def _add_delete(actions: Any) -> argparse.ArgumentParser:
         epilog=DELETE_EXAMPLES,
     )
     delete.add_argument("name", help="of the topic")
-    delete.add_argument(
-        "--partition", type=int, metavar="N", help="only of this partition (all of them)"
-    )
+    delete.add_argument("--partition", type=int, metavar="N", help="only of this partition (all)")
     how_far = delete.add_mutually_exclusive_group(required=True)
     how_far.add_argument("--before", type=int, metavar="OFFSET", help="the first offset that stays")
     how_far.add_argument("--all", action="store_true", help="all records that there are now")

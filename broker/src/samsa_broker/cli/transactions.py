@@ -60,10 +60,7 @@ def add_to(commands: Any) -> None:
         "list", help="one line per transactional id: name, producer id, state", description=LIST
     )
     listing.add_argument(
-        "--state",
-        action="append",
-        default=[],
-        help="only transactional ids in this state; may be repeated",
+        "--state", action="append", default=[], help="only ids in this state; may be repeated"
     )
     listing.set_defaults(run=list_all)
     describe = actions.add_parser(
@@ -73,9 +70,7 @@ def add_to(commands: Any) -> None:
     )
     describe.add_argument("id", help="the transactional id")
     describe.set_defaults(run=describe_one)
-    opened = actions.add_parser(
-        "open", help="the transactions that are open in a partition", description=OPEN
-    )
+    opened = actions.add_parser("open", help="transactions open in a partition", description=OPEN)
     opened.add_argument("topic", help="its name")
     opened.add_argument("partition", type=int, help="its number")
     opened.set_defaults(run=show_open)

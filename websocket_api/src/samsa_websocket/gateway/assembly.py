@@ -14,7 +14,6 @@ from samsa.broker.request_ports import RequestPorts
 from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Clock, Objects
-from samsa.runtime.store_address import StoreUrl
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request
 from samsa_websocket.pushes.open_connections import OpenConnections
@@ -36,10 +35,12 @@ class Assembly:
     def __init__(self, settings: GatewaySettings, clock: Clock, fresh: Callable[[], str]) -> None:
         self.clock = clock
         self.fresh = fresh
-        self.ledger = _ledger(settings.ledger)
+        table, bucket = settings.ledger, settings.objects
+        self.ledger = DynamoLedger(table.name, table.endpoint, table.region)
         self.connections = OpenConnections(self.ledger.table)
-        self.objects = _objects(settings.objects)
-        self.presigner = _presigner(settings.objects)
+        where = bucket.name, bucket.prefix, bucket.endpoint, bucket.region
+        self.objects = S3Objects(*where)
+        self.presigner = Presigner(*where)
         self.wakeups = PushedWakeups(self.ledger)
         self.journal = HeadJournal(
             self.ledger, self.objects, fresh, clock, settling=Settling.BESIDE
@@ -85,15 +86,3 @@ def _groups(initial_rebalance_delay_ms: int | None) -> Any:
     from samsa.groups import GroupSettings as GroupSettings
 
     return GroupSettings(initial_rebalance_delay_ms=initial_rebalance_delay_ms)
-
-
-def _ledger(store: StoreUrl) -> DynamoLedger:
-    return DynamoLedger(store.name, store.endpoint, store.region)
-
-
-def _objects(store: StoreUrl) -> S3Objects:
-    return S3Objects(store.name, store.prefix, store.endpoint, store.region)
-
-
-def _presigner(store: StoreUrl) -> Presigner:
-    return Presigner(store.name, store.prefix, store.endpoint, store.region)
