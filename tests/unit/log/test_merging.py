@@ -211,14 +211,12 @@ async def test_of_two_janitors_one_wins_and_the_other_tidies_up():
 async def test_a_segment_that_was_never_swapped_in_is_condemned_and_then_deleted():
     given = await with_appends(10, building_ms=5_000)
     run = await given.index()
-    merger = given.log.merger
 
     async def stop(*_: object) -> bool:
         raise Unavailable("the process stops here")
 
-    merger._swap = stop  # type: ignore[method-assign]
-    with pytest.raises(Unavailable):
-        await merger.copy(PARTITION, run)
+    with patch.object(given.ledger, "replace_extents", stop), pytest.raises(Unavailable):
+        await given.log.merger.copy(PARTITION, run)
     await sweep(given)
     assert len(await given.keys()) == 11
     given.clock.now += 5_000
@@ -231,14 +229,14 @@ async def test_a_segment_that_was_never_swapped_in_is_condemned_and_then_deleted
 async def test_a_segment_that_was_condemned_is_not_swapped_in():
     given = await with_appends(10, building_ms=0)
     run = await given.index()
-    merger, swap = given.log.merger, given.log.merger._swap
+    swap = given.ledger.replace_extents
 
     async def late(*what) -> bool:
         await sweep(given)
         return await swap(*what)
 
-    merger._swap = late  # type: ignore[method-assign]
-    assert await merger.copy(PARTITION, run) is None
+    with patch.object(given.ledger, "replace_extents", late):
+        assert await given.log.merger.copy(PARTITION, run) is None
     assert await given.index() == run
     assert len(await given.values()) == 10
 

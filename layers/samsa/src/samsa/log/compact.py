@@ -23,7 +23,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from samsa.ports import Buffer, Extent, FileRange, Head, Missing, Partition, PendingDeletion, Piece
+from samsa.ports import Buffer, Extent, FileRange, Head, Missing, Partition, Piece
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE, read_header
 from samsa.records.spans import Steps
@@ -37,7 +37,7 @@ from .compact_slice import Cleaned, clean_all
 from .extents import Range, cut, describe, join, piece, read, whole
 from .producers import ProducerState
 from .read import OutOfRange, Reader, indexed_end
-from .segments import segment_key
+from .segments import swap_in
 from .stores import Stores
 
 T = TypeVar("T")
@@ -205,19 +205,16 @@ class Compactor:
     async def _replace(
         self, partition: Partition, group: Sequence[Extent], cleaned: Cleaned
     ) -> Extent | None:
-        """Announce, write, swap, as a merge does. None: another process was faster."""
-        stores, base, end = self._stores, group[0].base, group[-1].end
-        key = segment_key(partition, base, end, stores.nonce())
-        announced = PendingDeletion(key, base, end, (key,), stores.clock.now_ms(), announced=True)
-        await stores.ledger.announce(partition, announced)
-        await stores.objects.put_stream(key, _in_pieces(cleaned.parts))
-        new = describe(key, base, cleaned.placed, max(extent.stored_at for extent in group))
-        assert new.end == end, f"{partition}: [{base}, {end}) became [{base}, {new.end})"
-        if await stores.retry(stores.ledger.replace_extents, partition, group, [new]):
+        """None: another process was faster."""
+
+        def extent_of(key: str) -> Extent:
+            stored_at = max(extent.stored_at for extent in group)
+            new = describe(key, group[0].base, cleaned.placed, stored_at)
+            assert new.end == group[-1].end, f"{partition}: {group[-1].end} became {new.end}"
             return new
-        await stores.objects.delete([key])
-        await stores.ledger.forget_grave(partition, key)
-        return None
+
+        parts = _in_pieces(cleaned.parts)
+        return await swap_in(self._stores, partition, group, parts, extent_of)
 
     async def _load(self, group: Sequence[Extent]) -> list[Piece]:
         """Local files are only opened here: they are read where the work is done."""

@@ -17,13 +17,13 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
-from samsa.ports import Extent, Partition, PendingDeletion, has_passed
+from samsa.ports import Extent, Partition, has_passed
 from samsa.ports.joining import join_extents
 
 from .copying import copy
 from .read import OutOfRange, Reader, indexed_end
 from .runs import Sizes, Span, adjoining, apart, settled, shared
-from .segments import segment_key
+from .segments import swap_in
 from .stores import Stores
 
 Choose: TypeAlias = Callable[[Sequence[Extent], Sizes], Iterable[Span]]
@@ -123,26 +123,12 @@ class Merger:
     async def join(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
         """Join extents that are neighbours in one object: no copy. None: another was faster."""
         new = join_extents(run, run[0].key, run[0].start)
-        return new if await self._swap(partition, run, new) else None
+        replace = self._stores.ledger.replace_extents
+        return new if await self._stores.retry(replace, partition, run, [new]) else None
 
     async def copy(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
-        stores, base, end = self._stores, run[0].base, run[-1].end
-        key = segment_key(partition, base, end, stores.nonce())
-        announced = PendingDeletion(key, base, end, (key,), stores.clock.now_ms(), announced=True)
-        # No retry: a late one, after the object was swept, would announce an object that is gone.
-        await stores.ledger.announce(partition, announced)
-        await stores.objects.put_stream(key, copy(stores, run))
-        new = join_extents(run, key)
-        if await self._swap(partition, run, new):
-            return new
-        # No later swap can take it: old extents and announcements do not come back.
-        await stores.objects.delete([key])
-        await stores.ledger.forget_grave(partition, key)
-        return None
-
-    async def _swap(self, partition: Partition, run: Sequence[Extent], new: Extent) -> bool:
-        replace = self._stores.ledger.replace_extents
-        return await self._stores.retry(replace, partition, run, [new])
+        stores = self._stores
+        return await swap_in(stores, partition, run, copy(stores, run), partial(join_extents, run))
 
 
 class MergeRound:

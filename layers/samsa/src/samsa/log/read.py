@@ -12,7 +12,7 @@ aborted transactions that have batches in what it gets: it skips these batches i
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from samsa.bounded import Bounded
@@ -43,6 +43,7 @@ FIRST_LOOK = 16
 NEAR_LOOK = 2
 """With a local ledger: its extents are joined already, and asking again is cheap."""
 LONGEST_LOOK = 64
+PAGE = 1_000
 LOOKS = 3
 """Tries to read an index that a swap changes between two reads."""
 LOOK_BYTES = 512 * 1024
@@ -242,6 +243,14 @@ class Reader:
             if offset < head.log_start:
                 raise OutOfRange(head.log_start, head.next_offset)
         raise Unavailable(f"{partition}: the index changes at {offset}")
+
+    async def extents(self, partition: Partition, offset: int, head: Head) -> AsyncIterator[Extent]:
+        """All extents from `offset` on, a page at a time. Raises OutOfRange."""
+        end = head.next_offset
+        while offset < end:
+            for extent in await self.extents_from(partition, offset, end, PAGE, head):
+                yield extent
+                offset = extent.end
 
     async def batch_at(self, partition: Partition, offset: int) -> BatchHeader | None:
         """The header of the batch that begins there, if it is still in the log. Raises Missing."""

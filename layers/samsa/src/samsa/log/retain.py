@@ -22,7 +22,6 @@ from .sweep import Sweeper
 
 FOR_EVER = -1
 UP_TO_THE_END = -1
-PAGE = 1_000
 DROPPED_AT_ONCE = 500
 """Extents whose objects go into one pending deletion."""
 
@@ -70,7 +69,7 @@ class Retainer:
         """Bytes that go when the log starts at `start`. An extent that contains `start` stays."""
         size = 0
         with suppress(OutOfRange):  # another process deletes too, and counts the bytes
-            async for extent in self._extents(partition, head):
+            async for extent in self._reader.extents(partition, head.log_start, head):
                 if extent.end > start:
                     break
                 size += extent.size
@@ -85,7 +84,7 @@ class Retainer:
             return head.log_start
         oldest = self._stores.clock.now_ms() - rules.max_age_ms
         start, surplus = head.log_start, -1
-        extents = self._extents(partition, head)
+        extents = self._reader.extents(partition, head.log_start, head)
         if rules.max_bytes != FOR_EVER:
             # Count and choose from one reading: compaction may shrink the log between two. As in
             # Kafka, an extent goes only if the rest is not below the limit.
@@ -107,17 +106,11 @@ class Retainer:
     async def _all(self, partition: Partition, head: Head) -> list[Extent]:
         """Every extent once. Reads again if a merge joined extents of two pages meanwhile."""
         for _ in range(self._stores.limits.attempts):
-            found = [extent async for extent in self._extents(partition, head)]
+            extents = self._reader.extents(partition, head.log_start, head)
+            found = [extent async for extent in extents]
             if all(one.end == following.base for one, following in pairwise(found)):
                 return found
         raise Unavailable(f"{partition}: its index moves too fast to be counted")
-
-    async def _extents(self, partition: Partition, head: Head) -> AsyncIterator[Extent]:
-        offset, end = head.log_start, head.next_offset
-        while offset < end:
-            for extent in await self._reader.extents_from(partition, offset, end, PAGE, head):
-                yield extent
-                offset = extent.end
 
     async def _sweep(self, partition: Partition, head: Head) -> None:
         if head.log_start:
