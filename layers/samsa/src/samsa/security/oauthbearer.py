@@ -26,7 +26,8 @@ SKEW_MS = 30_000
 Claims = Mapping[str, Any]
 Verify = Callable[[str, Claims], bool]
 """Whether the signature of a token (header.payload.signature) is right, by its header (`alg` and
-`kid`). May wait for keys: a step of an exchange runs beside the event loop."""
+`kid`). It does not raise: a key that cannot be had is a signature that is not right. It may wait
+for keys, as a step of an exchange runs beside the event loop."""
 
 
 class TokenRules(NamedTuple):
@@ -55,6 +56,7 @@ _NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
 _PAIR = r"[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01"
 _FIRST = re.compile(rf"n,(?:a=(?P<authzid>{_NAME}))?,\x01(?P<pairs>(?:{_PAIR})*)\x01")
 _BEARER = re.compile(r"(?i:bearer) +(?P<token>[-_~+/.a-zA-Z0-9]+=*)")
+_URL_SAFE = re.compile(r"[-_A-Za-z0-9]+")
 _NOT_FIRST = "not a first message of OAUTHBEARER"
 _GIVES_UP = b"\x01"
 _INVALID = b'{"status":"invalid_token"}'
@@ -139,6 +141,8 @@ def validated(compact: str, rules: TokenRules, now_ms: int) -> Token:
 
 
 def _json(part: str) -> dict[str, Any]:
+    if _URL_SAFE.fullmatch(part) is None:
+        raise InvalidToken("not a JWT")
     try:
         found = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (NotBase64, ValueError, RecursionError):
