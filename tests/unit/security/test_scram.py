@@ -169,7 +169,8 @@ def begun(**changed: bytes):
     [
         {"nonce": b"client-nonce"},
         {"nonce": b"client-nonceserver-nonceX"},
-        {"nonce": b"Xclient-nonceserver-nonce"},
+        {"nonce": b"server-nonce"},
+        {"nonce": b"client-nonceXserver-nonce"},
         {"channel": b64encode(b"y,,")},
         {"channel": b64encode(b"n,a=bob,")},
         {"channel": b""},
@@ -208,6 +209,18 @@ def test_a_first_message_that_is_none_is_refused_and_ends_the_exchange(message):
     server = exchange()
     assert isinstance(server.step(message), Refused)
     assert isinstance(server.step(Client().first), Refused)
+
+
+def test_a_client_that_repeats_its_own_nonce_is_taken_as_by_kafka():
+    assert isinstance(begun(nonce=b"client-nonceclient-nonceserver-nonce"), Authenticated)
+
+
+def test_a_name_stays_on_one_line_of_the_log():
+    for user in ("a\nFATAL x", "u" * 5000):
+        server, client = exchange(), Client(user)
+        why = server.step(client.final(server.step(client.first).data)).why
+        assert "\n" not in why
+        assert len(why) < 200
 
 
 def test_acting_as_another_user_is_refused():

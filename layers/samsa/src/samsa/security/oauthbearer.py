@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Reply, Result
+from .results import MOST_BYTES, Authenticated, Refused, Reply, Result, shown
 
 ALGORITHMS = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
@@ -92,7 +92,7 @@ class OAuthBearerExchange:
             return Reply(_INVALID)
         if acts_as not in ("", token.name):
             return Refused(
-                f"{token.name} asks to act as {acts_as}",
+                f"{shown(token.name)} asks to act as {shown(acts_as)}",
                 f"Authentication failed: Client requested an authorization id ({acts_as}) that is "
                 f"different from the token's principal name ({token.name})",
             )
