@@ -79,6 +79,7 @@ REFUSED = {
     "a negative one": jwt(exp=-1),
     "not yet": jwt(nbf=NOW + 31),
     "issued in the future": jwt(iat=NOW + 31),
+    "a beginning that is a truth": jwt(nbf=True),
     "another issuer": jwt(iss="https://evil.example"),
     "without an issuer": jwt(iss=None),
     "an issuer that is a list": jwt(iss=["https://issuer.example"]),
@@ -110,7 +111,7 @@ REFUSED = {
     "a number of many digits": f"{part({'alg': 'RS256'})}.{part(MANY_DIGITS)}.c2ln",
     "not UTF-8": f"{part(bytes([0xFF, 0xFE]))}.{part(CLAIMS)}.c2ln",
     "not Base64": f"a.{part(CLAIMS)}.c2ln",
-    "letters between": f"~{jwt()}",
+    "letters between": f"~~~~{jwt()}",
     "huge": jwt(padding="x" * 20_000),
 }
 

@@ -83,6 +83,11 @@ def test_a_user_that_does_not_exist_is_salted_for_too(monkeypatch):
     assert salted == [4096, 4096]
 
 
+def test_a_user_that_does_not_exist_is_refused_even_if_a_password_fits(monkeypatch):
+    monkeypatch.setattr(ScramCredential, "fits", lambda *_: True)
+    assert isinstance(login(b"\0mallory\0pencil"), Refused)
+
+
 def test_one_exchange_tries_one_password():
     exchange = PlainExchange(lambda user, mechanism: USERS.get(user))
     assert isinstance(exchange.step(b"\0alice\0wrong"), Refused)

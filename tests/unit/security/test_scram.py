@@ -152,6 +152,12 @@ def test_a_user_that_does_not_exist_takes_the_same_work(monkeypatch):
     assert hashes("alice") == hashes("mallory") == 2
 
 
+def test_a_user_that_does_not_exist_is_refused_even_with_a_right_proof(monkeypatch):
+    monkeypatch.setattr(scram, "stand_in", lambda user, mechanism, secret: CREDENTIAL[mechanism])
+    server, client = exchange(), Client("mallory")
+    assert isinstance(server.step(client.final(server.step(client.first).data)), Refused)
+
+
 def test_no_proof_of_zeros_fits_a_user_that_does_not_exist():
     # Its stored key is all zeros: nothing may hash to that, and if it did, it is refused.
     server, client = exchange(), Client("mallory")
