@@ -6,6 +6,7 @@ from base64 import urlsafe_b64encode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.security.given import PATIENT
 from unit.security.kafka import answers
 
 from samsa.security import oauthbearer
@@ -174,6 +175,7 @@ def test_a_second_try_in_one_exchange_is_refused():
     assert isinstance(exchange().step(b"x" * 100_000), Refused)
 
 
+@PATIENT
 @given(st.one_of(st.binary(max_size=60), st.text().map(lambda text: message(text, "a"))))
 def test_no_bytes_log_in_or_raise(token):
     assert not isinstance(exchange().step(token), Authenticated)
@@ -186,6 +188,7 @@ json_values = st.recursive(
 )
 
 
+@PATIENT
 @given(
     st.dictionaries(st.sampled_from([*CLAIMS, "nbf"]), json_values),
     st.dictionaries(st.sampled_from(["alg", "kid", "crit"]), json_values, max_size=2),

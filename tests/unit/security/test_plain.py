@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.security.given import PATIENT
 
 from samsa.security.plain import PlainExchange
 from samsa.security.principals import Principal
@@ -94,6 +95,7 @@ def test_one_exchange_tries_one_password():
     assert isinstance(exchange.step(b"\0alice\0pencil"), Refused)
 
 
+@PATIENT
 @given(st.binary(max_size=60))
 def test_no_bytes_raise(token):
     assert isinstance(PlainExchange(lambda *_: None).step(token), Refused)

@@ -165,8 +165,8 @@ public class Answers {
             MetricConfig config = config(1000);
             long now = 1_700_000_000_000L;
             List<Object> steps = new ArrayList<>();
-            for (int i = 0; i < 40; i++) {
-                now += run % 2 == 0 ? 700 + random.nextInt(500)
+            for (int i = 0; i < (run % 2 == 0 ? 60 : 30); i++) {
+                now += run % 2 == 0 ? 334 + random.nextInt(4)
                     : random.nextInt(5) == 0 ? random.nextInt(15_000) : random.nextInt(400);
                 double value = random.nextInt(2000) - (random.nextInt(10) == 0 ? 1000 : 0);
                 rate.record(config, value, now);
