@@ -16,7 +16,7 @@ from samsa.security.acls import Acl
 from samsa.security.kinds import Operation, PatternType, Permission, ResourceType
 
 if TYPE_CHECKING:
-    from samsa.security.scram import ScramCredential
+    from samsa.security.scram import ScramCredential, ScramMechanism
 
 QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 """Types of Kafka (user, client-id, ip) with their names, in the order of the types. None as a name
@@ -24,18 +24,23 @@ is the default of its type."""
 
 
 class CredentialKey(NamedTuple):
-    mechanism: str
     user: str
+    mechanism: ScramMechanism
 
     @classmethod
     def of(cls, entry: SecurityEntry) -> CredentialKey:
-        mechanism, user = json.loads(entry.name)
-        return cls(mechanism, user)
+        from samsa.security.scram import ScramMechanism
+
+        user, name = json.loads(entry.name)
+        mechanism = ScramMechanism.of(name)
+        if mechanism is ScramMechanism.UNKNOWN:
+            raise ValueError(f"no mechanism {name!r}")
+        return cls(user, mechanism)
 
     @property
     def entry(self) -> SecurityEntry:
         """Without a value."""
-        return SecurityEntry(SecurityKind.CREDENTIAL, _text(list(self)))
+        return SecurityEntry(SecurityKind.CREDENTIAL, _text([self.user, self.mechanism.sasl_name]))
 
 
 class QuotaKey(NamedTuple):
@@ -81,7 +86,7 @@ def credential_entry(user: str, credential: ScramCredential) -> SecurityEntry:
         "server_key": _base64(credential.server_key),
         "iterations": credential.iterations,
     }
-    key = CredentialKey(credential.mechanism, user)
+    key = CredentialKey(user, credential.mechanism)
     return key.entry._replace(value=_text(value))
 
 

@@ -35,7 +35,7 @@ from .named import Named
 from .rules import SecurityRules
 
 if TYPE_CHECKING:
-    from samsa.security.scram import ScramCredential
+    from samsa.security.scram import ScramCredential, ScramMechanism
 
 log = logging.getLogger("samsa.access")
 LOOK_EVERY_MS = 1_000
@@ -80,9 +80,8 @@ class SecurityView:
         """The same object for as long as no ACL changes."""
         return self._authorizer
 
-    def credential(self, mechanism: str, user: str) -> ScramCredential | None:
-        """The SCRAM credential of a user, by Kafka's name of the mechanism: SCRAM-SHA-256."""
-        return self.contents.credentials.get(CredentialKey(mechanism, user))
+    def credential(self, mechanism: ScramMechanism, user: str) -> ScramCredential | None:
+        return self.contents.credentials.get(CredentialKey(user, mechanism))
 
     @property
     def quotas(self) -> Mapping[QuotaEntity, Mapping[str, float]]:
