@@ -20,16 +20,22 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import (
     add_offsets_to_txn,
     add_partitions_to_txn,
+    alter_client_quotas,
     alter_configs,
     alter_partition_reassignments,
     alter_replica_log_dirs,
+    alter_user_scram_credentials,
     consumer_group_describe,
     consumer_group_heartbeat,
+    create_acls,
     create_partitions,
     create_topics,
+    delete_acls,
     delete_groups,
     delete_records,
     delete_topics,
+    describe_acls,
+    describe_client_quotas,
     describe_cluster,
     describe_configs,
     describe_groups,
@@ -38,6 +44,7 @@ from samsa.wire.messages import (
     describe_quorum,
     describe_topic_partitions,
     describe_transactions,
+    describe_user_scram_credentials,
     elect_leaders,
     end_txn,
     fetch,
@@ -101,6 +108,8 @@ class Right(NamedTuple):
     resource: ResourceType
     of: str = ""
     """The field of `Given` with the name; nothing for the cluster."""
+    any_will_do: bool = False
+    """The name does not matter."""
 
     def acl(
         self,
@@ -117,7 +126,8 @@ class Right(NamedTuple):
 
     @property
     def words(self) -> str:
-        return f"{self.operation.name} on the {_NAMES[self.resource]}"
+        article = "any" if self.any_will_do else "the"
+        return f"{self.operation.name} on {article} {_NAMES[self.resource]}"
 
 
 _NAMES = {TOPIC: "topic", GROUP: "group", CLUSTER: "cluster", TRANSACTIONAL_ID: "transactional id"}
@@ -206,6 +216,22 @@ def _implies(one: Right, other: Right) -> bool:
     return same and one.operation in IMPLIES.get(other.operation, ())
 
 
+def table() -> list[str]:
+    """The table of `docs/security.md`. Questions of one API that need the same are one line."""
+    lines: dict[tuple[ApiKey, str, str], str] = {}
+    for one in QUESTIONS:
+        what = "; ".join(" or ".join(right.words for right in rights) for rights in one.needs)
+        found = (one.code(number) for number in range(len(one.needs)))
+        errors = dict.fromkeys(f"`{code.name}`" if code else "left out" for code in found)
+        lines.setdefault((one.key, what, ", ".join(errors)), one.name)
+    head = ["| API | needs | without it |", "|---|---|---|"]
+    rows = [
+        f"| {name} | {what or 'nothing'} | {errors or 'granted'} |"
+        for (_, what, errors), name in lines.items()
+    ]
+    return [*head, *rows]
+
+
 # What is there before the questions are asked
 
 Setup = Generator[tuple[ApiKey, int, Any], Any, Given]
@@ -257,7 +283,7 @@ def codes(row: Any) -> list[int]:
         return [code for one in row for code in codes(one)]
     if not isinstance(row, Row):
         return []
-    found = []
+    found: list[int] = []
     for name in row.field_names:
         value = getattr(row, name)
         found += [value] if name in ERRORS else codes(value)
@@ -571,7 +597,14 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE,),),
         also=(cluster(OP.DESCRIBE), cluster(OP.CREATE), topic(OP.ALTER_CONFIGS), DELETE),
     ),
-    Q("Metadata, of all", K.METADATA, 12, lambda _: describes(None), ((DESCRIBE,),), hides="topic"),
+    Q(
+        "Metadata, of all topics",
+        K.METADATA,
+        12,
+        lambda _: describes(None),
+        ((DESCRIBE,),),
+        hides="topic",
+    ),
     Q(
         "Metadata, creating",
         K.METADATA,
@@ -729,7 +762,7 @@ QUESTIONS: tuple[Question, ...] = (
         K.INIT_PRODUCER_ID,
         4,
         idempotent,
-        ((cluster(OP.IDEMPOTENT_WRITE), WRITE),),
+        ((cluster(OP.IDEMPOTENT_WRITE), WRITE._replace(any_will_do=True)),),
     ),
     Q(
         "InitProducerId, of a transactional id",
@@ -792,6 +825,103 @@ QUESTIONS: tuple[Question, ...] = (
         3,
         commits_in_transaction,
         ((WRITE_BY_ID,), (group(OP.READ),), (READ,)),
+    ),
+    Q(
+        "DescribeAcls",
+        K.DESCRIBE_ACLS,
+        3,
+        lambda g: describe_acls.REQUEST(
+            resource_type_filter=TOPIC,
+            resource_name_filter=g.fresh,
+            pattern_type_filter=PatternType.LITERAL,
+            principal_filter=None,
+            host_filter=None,
+            operation=OP.ANY,
+            permission_type=Permission.ANY,
+        ),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "CreateAcls",
+        K.CREATE_ACLS,
+        3,
+        lambda g: create_acls.REQUEST(
+            creations=[
+                create_acls.CREATION(
+                    resource_type=TOPIC,
+                    resource_name=g.fresh,
+                    resource_pattern_type=PatternType.LITERAL,
+                    principal="User:nobody",
+                    host="*",
+                    operation=OP.READ,
+                    permission_type=Permission.ALLOW,
+                )
+            ]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DeleteAcls",
+        K.DELETE_ACLS,
+        3,
+        lambda g: delete_acls.REQUEST(
+            filters=[
+                delete_acls.FILTER(
+                    resource_type_filter=TOPIC,
+                    resource_name_filter=g.fresh,
+                    pattern_type_filter=PatternType.LITERAL,
+                    principal_filter=None,
+                    host_filter=None,
+                    operation=OP.ANY,
+                    permission_type=Permission.ANY,
+                )
+            ]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DescribeClientQuotas",
+        K.DESCRIBE_CLIENT_QUOTAS,
+        1,
+        lambda g: describe_client_quotas.REQUEST(
+            components=[
+                describe_client_quotas.COMPONENT(entity_type="user", match_type=0, match=g.fresh)
+            ]
+        ),
+        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "AlterClientQuotas",
+        K.ALTER_CLIENT_QUOTAS,
+        1,
+        lambda g: alter_client_quotas.REQUEST(
+            entries=[
+                alter_client_quotas.ENTRY(
+                    entity=[alter_client_quotas.ENTITY(entity_type="user", entity_name=g.fresh)],
+                    ops=[alter_client_quotas.OP(key="producer_byte_rate", value=1_000.0)],
+                )
+            ],
+            validate_only=True,
+        ),
+        ((cluster(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "DescribeUserScramCredentials",
+        K.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        0,
+        lambda g: describe_user_scram_credentials.REQUEST(
+            users=[describe_user_scram_credentials.USER(name=g.fresh)]
+        ),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "AlterUserScramCredentials",
+        K.ALTER_USER_SCRAM_CREDENTIALS,
+        0,
+        lambda g: alter_user_scram_credentials.REQUEST(
+            deletions=[alter_user_scram_credentials.DELETION(name=g.fresh, mechanism=1)]
+        ),
+        ((cluster(OP.ALTER),),),
     ),
     Q(
         "DescribeConfigs, of a topic",
@@ -975,7 +1105,7 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE_BY_ID,),),
     ),
     Q(
-        "DescribeTransactions, topics",
+        "DescribeTransactions, its topics",
         K.DESCRIBE_TRANSACTIONS,
         0,
         lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
@@ -1030,7 +1160,7 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE,),),
     ),
     Q(
-        "DescribeTopicPartitions, of all",
+        "DescribeTopicPartitions, of all topics",
         K.DESCRIBE_TOPIC_PARTITIONS,
         0,
         lambda _: describe_topic_partitions.REQUEST(topics=[]),
