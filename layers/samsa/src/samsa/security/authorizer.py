@@ -3,22 +3,24 @@
 The rules are those of Kafka's StandardAuthorizer:
 
 - Super users may do everything.
-- An entry counts if its principal is the client's or `User:*`, its host is the client's or `*`, its
+- An ACL counts if its principal is the client's or `User:*`, its host is the client's or `*`, its
   pattern covers the name, and its operation is the one asked for or ALL.
-- An entry that allows READ, WRITE, DELETE or ALTER also allows DESCRIBE; one that allows
-  ALTER_CONFIGS also allows DESCRIBE_CONFIGS. An entry that denies implies nothing.
-- One entry that denies outweighs all that allow.
-- If nothing counts, the answer is no. But if no entry at all covers the name, not even for others,
+- An ACL that allows READ, WRITE, DELETE or ALTER also allows DESCRIBE; one that allows
+  ALTER_CONFIGS also allows DESCRIBE_CONFIGS. An ACL that denies implies nothing.
+- One ACL that denies outweighs all that allow.
+- If nothing counts, the answer is no. But if no ACL at all covers the name, not even for others,
   the answer is what `allow_if_no_acl` says.
 
-An Authorizer never changes: a change of entries makes another one. Entries are found by principal,
-then by name, so that a question costs the same with ten entries and with ten thousand.
+The ACLs of an Authorizer never change: a change makes another Authorizer. ACLs are found by
+principal, then by name, so that a question costs the same with ten ACLs and with ten thousand.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
+
+from samsa.bounded import Bounded
 
 from .acls import EVERY_USER, WILDCARD, Acl
 from .kinds import Operation, PatternType, Permission, ResourceType
@@ -30,11 +32,14 @@ IMPLIED_BY: dict[Operation, frozenset[Operation]] = {
     ),
     Operation.DESCRIBE_CONFIGS: frozenset({Operation.ALTER_CONFIGS}),
 }
-"""Operations that an entry allows beside its own."""
+"""Operations that an ACL allows beside its own."""
+
+MOST_ANSWERS = 1000
+"""Answers about any resource that are remembered: each looks at all ACLs of a principal."""
 
 A_NAME = "hardcode"
 """Kafka first asks whether an operation is allowed on a resource of this name, when it asks whether
-it is allowed on any: so super users and the default of brokers without entries come first."""
+it is allowed on any: so super users and the default of brokers without ACLs come first."""
 
 
 class Reason(Enum):
@@ -48,7 +53,7 @@ class Decision(NamedTuple):
     allowed: bool
     reason: Reason
     acl: Acl | None = None
-    """The entry that decided, if one did."""
+    """The ACL that decided, if one did."""
 
     def __str__(self) -> str:
         because = self.acl if self.acl is not None else self.reason.value
@@ -61,7 +66,7 @@ DENIED = Decision(False, Reason.DEFAULT)
 
 
 class _Patterns:
-    """Entries about resources of one type, by the names that they cover."""
+    """ACLs about resources of one type, by the names that they cover."""
 
     def __init__(self) -> None:
         self._literal: dict[str, list[Acl]] = defaultdict(list)
@@ -99,14 +104,16 @@ class Authorizer:
         super_users: frozenset[str] = frozenset(),
         allow_if_no_acl: bool = False,
     ) -> None:
-        self.acls = frozenset(acls)
+        self.acls = tuple(dict.fromkeys(acls))
         self.super_users = super_users
         self.allow_if_no_acl = allow_if_no_acl
         self._of_principal: dict[tuple[ResourceType, str], _Patterns] = defaultdict(_Patterns)
         self._of_all: dict[ResourceType, _Patterns] = defaultdict(_Patterns)
-        for acl in sorted(self.acls):
+        self._any: Bounded[tuple[str, str, Operation, ResourceType], bool] = Bounded(MOST_ANSWERS)
+        for acl in self.acls:
             self._of_principal[acl.resource_type, acl.principal].add(acl)
-            self._of_all[acl.resource_type].add(acl)
+            if allow_if_no_acl:
+                self._of_all[acl.resource_type].add(acl)
 
     def authorize(
         self,
@@ -138,10 +145,19 @@ class Authorizer:
         implied operations count for nothing here, but for the one name that is asked first."""
         if self.authorize(principal, host, operation, resource_type, A_NAME).allowed:
             return True
-        host = canonical_host(host)
+        question = (str(principal), canonical_host(host), operation, resource_type)
+        answer = self._any.use(question)
+        if answer is None:
+            answer = self._any_by_acls(*question)
+            self._any.keep(question, answer)
+        return answer
+
+    def _any_by_acls(
+        self, who: str, host: str, operation: Operation, resource_type: ResourceType
+    ) -> bool:
         allowed: list[Acl] = []
         denied: set[tuple[PatternType, str]] = set()
-        for patterns in self._patterns_of(str(principal), resource_type):
+        for patterns in self._patterns_of(who, resource_type):
             for acl in patterns:
                 if not _has_host(acl, host) or acl.operation not in (operation, Operation.ALL):
                     continue
@@ -179,7 +195,7 @@ def _has_host(acl: Acl, host: str) -> bool:
 
 
 def _is_dominated(acl: Acl, denied: set[tuple[PatternType, str]]) -> bool:
-    """Whether an entry that denies covers all that this one allows."""
+    """Whether an ACL that denies covers all that this one allows."""
     if acl.pattern_type is PatternType.LITERAL and (acl.pattern_type, acl.name) in denied:
         return True
     starts = (acl.name[:length] for length in range(1, len(acl.name) + 1))
