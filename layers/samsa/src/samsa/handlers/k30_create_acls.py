@@ -66,7 +66,7 @@ async def _create(
             try:
                 _check(acl)
                 if acl not in added:
-                    check_total(len(added) + 1, view.rules.most_acls, "ACLs")
+                    check_total(len(added) + 1, broker.rules.max_acls, "ACLs")
                 added.setdefault(acl)
                 results.append(RESULT())
             except Refused as refused:

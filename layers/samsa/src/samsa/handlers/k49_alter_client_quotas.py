@@ -76,7 +76,7 @@ async def _alter(
             try:
                 values = _values(entity, row, contents.quotas.get(entity, {}))
                 total = len(contents.quota_values) + len(put) - len(removed)
-                check_total(total + len(values.put), view.rules.most_quotas, "quotas")
+                check_total(total + len(values.put), broker.rules.max_quotas, "quotas")
             except Refused as refused:
                 results[entity] = refused
                 continue
