@@ -1,9 +1,9 @@
 """TLS handshakes that are under way.
 
-A handshake costs a signature, a millisecond with a large RSA key. It is made in a thread of its own,
-one step after the other, so that a thousand clients that connect at once delay each other and not
-the requests of those that are connected. Between its steps a handshake holds only its socket, and
-not longer than `PATIENCE_S`.
+A handshake costs a signature, a millisecond with a large RSA key. All are made in one thread, step by
+step, so that a thousand clients that connect at once delay each other and not the requests of those
+that are connected. Between its steps a handshake holds only its socket, and not longer than
+`PATIENCE_S`.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The addresses of one process, and what each of them asks of a client.
 
-A listener has one of four kinds, with the names that Kafka has for them (`security.protocol`). There
-is at most one of each kind, so that a kind names a listener in the whole cluster.
+A listener has one of four kinds, as Kafka's `security.protocol`. There is at most one of each kind,
+so that a kind names a listener in the whole cluster.
 """
 
 from dataclasses import dataclass

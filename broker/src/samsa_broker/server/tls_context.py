@@ -1,8 +1,8 @@
 """TLS as a listener speaks it: version 1.2 and above, from files that may be replaced.
 
 A certificate is renewed by replacing its files. New connections use the new one within
-`LOOK_EVERY_S`; connections that exist go on. While the files do not fit together, as in the middle of
-a replacement, the last ones that did stay in use.
+`LOOK_EVERY_S`; connections that exist go on. While the files do not fit together, as in the middle
+of a replacement, the last ones that did stay in use.
 """
 
 import asyncio
