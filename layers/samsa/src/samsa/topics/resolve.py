@@ -8,11 +8,17 @@ from samsa.wire.errors import ErrorCode
 
 from .catalog import partition_of
 from .configs import Refused
+from .permitted import Need
 
 
-async def topic_of(key: str | UUID, broker: Broker) -> Topic:
-    """Raises Refused. Only Metadata creates topics. An invalid name counts as unknown."""
+async def topic_of(key: str | UUID, broker: Broker, need: Need | None = None) -> Topic:
+    """Raises Refused. Only Metadata creates topics. An invalid name counts as unknown.
+
+    A name that the client may not use is refused whether or not there is such a topic. An id tells
+    nothing, so an unknown one is unknown to all."""
     if isinstance(key, str):
+        if need is not None:
+            need.raise_unless_met(key)
         named = await broker.catalog.named(key)
         if named is None:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {key!r}")
@@ -20,13 +26,17 @@ async def topic_of(key: str | UUID, broker: Broker) -> Topic:
     topic = await broker.catalog.with_id(key)
     if topic is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {key}")
+    if need is not None:
+        need.raise_unless_met(topic.name)
     return topic
 
 
-async def topic_or_refusal(key: str | UUID, broker: Broker, down: ErrorCode) -> Topic | Refused:
+async def topic_or_refusal(
+    key: str | UUID, broker: Broker, down: ErrorCode, need: Need | None = None
+) -> Topic | Refused:
     """One lookup for all partitions of a topic. The error is `down` if the ledger is down."""
     try:
-        return await topic_of(key, broker)
+        return await topic_of(key, broker, need)
     except Refused as refused:
         return refused.with_traceback(None)
     except Unavailable as error:
