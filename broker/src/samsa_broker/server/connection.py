@@ -82,7 +82,10 @@ class Connection:
         self._server = server
         self._loop = asyncio.get_running_loop()
         self._requests = ClientRequests(
-            server.broker, server.advertised(sock, listener), "/" + self.host
+            server.broker,
+            server.advertised(sock, listener),
+            "/" + self.host,
+            server.access_of(sock, self.host),
         )
         self._reader, self._sender = _ends(sock, self.readable, self.abort, server)
         self._buffer = self._reader.buffer

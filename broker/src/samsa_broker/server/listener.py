@@ -9,6 +9,7 @@ from functools import partial
 
 from samsa.broker.broker import Broker
 from samsa.runtime.logs import Repeated, event
+from samsa.security.access import UNLIMITED, Access
 
 from .accepting import Acceptor
 from .announcing import Announcer
@@ -17,6 +18,8 @@ from .handshakes import Handshakes
 from .idle_poller import IdlePoller
 from .listeners import PLAIN, Listener
 from .memory import MemoryClaim, RequestMemory
+from .sasl_connection import SaslConnection
+from .security import Security
 from .stats import ServerStats
 
 log = logging.getLogger("samsa.server")
@@ -51,6 +54,7 @@ class Server:
     memory: RequestMemory = field(init=False)
     connections: set[Connection] = field(default_factory=set)
     idle_poller: IdlePoller = field(default_factory=IdlePoller)
+    security: Security | None = None
     handshakes: Handshakes = field(default_factory=Handshakes)
     _acceptors: list[Acceptor] = field(default_factory=list)
     _per_host: Counter[str] = field(default_factory=Counter)
@@ -93,6 +97,12 @@ class Server:
         name = sock.getsockname()
         return _as_ipv4(str(name[0])), int(name[1])
 
+    def access_of(self, sock: socket.socket, host: str) -> Access:
+        """What a client may do that has not logged in: it is known by its certificate, or not."""
+        if self.security is None:
+            return UNLIMITED
+        return self.security.access_of(sock, host)
+
     def _welcome(self, listener: Listener, sock: socket.socket, address: tuple[str, int]) -> None:
         host = _as_ipv4(address[0])
         peer = f"{host}:{address[1]}"
@@ -123,7 +133,8 @@ class Server:
             self._left(peer.rpartition(":")[0])
             return
         try:
-            connection = Connection(sock, peer, self, listener)
+            kind = SaslConnection if listener.kind.has_sasl else Connection
+            connection = kind(sock, peer, self, listener)
         except OSError:
             sock.close()  # the client has gone
             self._left(peer.rpartition(":")[0])
