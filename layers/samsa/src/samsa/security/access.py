@@ -1,10 +1,13 @@
 """What one client may do, as handlers ask it."""
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol
 
+from samsa.bounded import Bounded
+
+from .authorizer import Authorizer, Decision
 from .kinds import Operation, ResourceType
-from .principals import ANONYMOUS, Principal
+from .principals import ANONYMOUS, Principal, canonical_host
 
 
 class Access(Protocol):
@@ -20,7 +23,11 @@ class Access(Protocol):
         their checks."""
 
     def may(self, operation: Operation, resource: ResourceType, name: str) -> bool:
-        """Whether the operation is allowed on this one resource."""
+        """Whether the operation is allowed on this one resource, which the client named."""
+
+    def may_see(self, operation: Operation, resource: ResourceType, name: str) -> bool:
+        """The same for a resource that the client did not name, as in a list of all topics: a
+        refusal leaves it out, and is no attempt that the audit should know of."""
 
     def may_on_any(self, operation: Operation, resource: ResourceType) -> bool:
         """Whether it is allowed on at least one resource of that type, which need not exist."""
@@ -38,6 +45,8 @@ class Unlimited:
     def may(self, operation: Operation, resource: ResourceType, name: str) -> bool:  # noqa: ARG002
         return True
 
+    may_see = may
+
     def may_on_any(self, operation: Operation, resource: ResourceType) -> bool:  # noqa: ARG002
         return True
 
@@ -51,3 +60,104 @@ class Unlimited:
 
 
 UNLIMITED: Access = Unlimited()
+
+MOST_ANSWERS = 512
+"""Answers that one client's Limited remembers."""
+LONGEST_NAME = 256
+"""Answers about longer names are not remembered, so that names of a client's choice take little
+memory. Topics' names have at most 249 characters."""
+
+
+class Question(NamedTuple):
+    principal: Principal
+    host: str
+    operation: Operation
+    resource_type: ResourceType
+    name: str
+    """Of the resource; empty when it was asked whether any will do."""
+
+
+OnDecision = Callable[[Question, Decision | None], None]
+"""Told of every refusal by `may` (with its decision) and by `may_on_any` (with None, as no single
+entry decides there). It is called in the middle of a request, and must be quick."""
+
+
+class Limited:
+    """The rights of one principal at one address, by the entries that are in force when it is
+    asked. `current` gives the Authorizer of now; answers are remembered for as long as it gives the
+    same one."""
+
+    is_limited = True
+
+    def __init__(
+        self,
+        principal: Principal,
+        host: str,
+        current: Callable[[], Authorizer],
+        on_decision: OnDecision | None = None,
+    ) -> None:
+        self.principal = principal
+        self.host = canonical_host(host)
+        self._current = current
+        self._on_decision = on_decision
+        self._authorizer = current()
+        self._answers: Bounded[tuple[Operation, ResourceType, str], Decision] = Bounded(
+            MOST_ANSWERS
+        )
+        self._any: dict[tuple[Operation, ResourceType], bool] = {}
+
+    def may(self, operation: Operation, resource: ResourceType, name: str) -> bool:
+        decision = self._remembered(operation, resource, name)
+        if decision is None:
+            decision = self._decide(operation, resource, name)
+        if not decision.allowed:
+            self._tell(decision, operation, resource, name)
+        return decision.allowed
+
+    def may_see(self, operation: Operation, resource: ResourceType, name: str) -> bool:
+        decision = self._remembered(operation, resource, name)
+        if decision is None:
+            decision = self._decide(operation, resource, name)
+        return decision.allowed
+
+    def may_on_any(self, operation: Operation, resource: ResourceType) -> bool:
+        authorizer = self._in_force()
+        allowed = self._any.get((operation, resource))
+        if allowed is None:
+            allowed = authorizer.authorize_any(self.principal, self.host, operation, resource)
+            self._any[operation, resource] = allowed
+        if not allowed:
+            self._tell(None, operation, resource, "")
+        return allowed
+
+    def operations(self, possible: Iterable[Operation], resource: ResourceType, name: str) -> int:
+        return sum(
+            1 << operation for operation in possible if self.may_see(operation, resource, name)
+        )
+
+    def _remembered(
+        self, operation: Operation, resource: ResourceType, name: str
+    ) -> Decision | None:
+        self._in_force()
+        return self._answers.use((operation, resource, name))
+
+    def _in_force(self) -> Authorizer:
+        authorizer = self._current()
+        if authorizer is not self._authorizer:
+            self._authorizer = authorizer
+            self._answers.clear()
+            self._any.clear()
+        return authorizer
+
+    def _decide(self, operation: Operation, resource: ResourceType, name: str) -> Decision:
+        decision = self._authorizer.authorize(self.principal, self.host, operation, resource, name)
+        if len(name) <= LONGEST_NAME:
+            self._answers.keep((operation, resource, name), decision)
+        return decision
+
+    def _tell(
+        self, decision: Decision | None, operation: Operation, resource: ResourceType, name: str
+    ) -> None:
+        if self._on_decision is not None:
+            question = Question(self.principal, self.host, operation, resource, name)
+            self._on_decision(question, decision)

@@ -1,12 +1,24 @@
 """The vocabulary of Kafka's access control, with its numbers on the wire."""
 
 from enum import IntEnum
+from typing import Self
 
 CLUSTER_NAME = "kafka-cluster"
 """The one resource of type CLUSTER."""
 
 
-class Operation(IntEnum):
+class Kind(IntEnum):
+    """A number on the wire. Numbers that Kafka has not given a meaning are UNKNOWN."""
+
+    # Enum's own hashes the member's name in Python: it would be most of what a look-up costs.
+    __hash__ = int.__hash__
+
+    @classmethod
+    def _missing_(cls, value: object) -> Self | None:
+        return cls(0) if isinstance(value, int) and value else None
+
+
+class Operation(Kind):
     UNKNOWN = 0
     ANY = 1
     ALL = 2
@@ -25,7 +37,7 @@ class Operation(IntEnum):
     TWO_PHASE_COMMIT = 15
 
 
-class ResourceType(IntEnum):
+class ResourceType(Kind):
     UNKNOWN = 0
     ANY = 1
     TOPIC = 2
@@ -36,7 +48,7 @@ class ResourceType(IntEnum):
     USER = 7
 
 
-class PatternType(IntEnum):
+class PatternType(Kind):
     UNKNOWN = 0
     ANY = 1
     MATCH = 2
@@ -44,7 +56,7 @@ class PatternType(IntEnum):
     PREFIXED = 4
 
 
-class Permission(IntEnum):
+class Permission(Kind):
     UNKNOWN = 0
     ANY = 1
     DENY = 2

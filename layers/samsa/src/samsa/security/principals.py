@@ -1,6 +1,7 @@
-"""Principals: the names of those who send requests."""
+"""Principals and addresses: who sends requests, and from where."""
 
-from typing import NamedTuple
+from ipaddress import ip_address
+from typing import NamedTuple, Self
 
 
 class Principal(NamedTuple):
@@ -10,7 +11,28 @@ class Principal(NamedTuple):
     def __str__(self) -> str:
         return f"{self.type}:{self.name}"
 
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """From `User:alice`. A name may have colons in it."""
+        kind, colon, name = text.partition(":")
+        if not colon:
+            raise ValueError(f"expected a principal such as User:alice, not {text!r}")
+        return cls(kind, name)
+
 
 USER = "User"
 ANONYMOUS = Principal(USER, "ANONYMOUS")
 """A client that has not said who it is."""
+
+
+def canonical_host(host: str) -> str:
+    """An address in its one short form. Java writes IPv6 addresses in full, Python does not: both
+    name the same host. An IPv4 address in IPv6's clothes is an IPv4 address, as in Java."""
+    if ":" not in host:
+        return host
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)

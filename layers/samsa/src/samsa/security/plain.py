@@ -1,0 +1,62 @@
+"""PLAIN (RFC 4616): the client sends its name and its password, so let it do so over TLS only.
+
+Passwords are checked against SCRAM credentials: there is one set of users for both.
+"""
+
+from .principals import USER, Principal
+from .results import MOST_BYTES, Authenticated, Refused, Result
+from .scram import CredentialOf, ScramCredential, ScramMechanism, stand_in
+
+_WRONG = "Authentication failed: Invalid username or password"
+
+
+class PlainExchange:
+    def __init__(self, credential_of: CredentialOf) -> None:
+        self._credential_of = credential_of
+        self._is_over = False
+
+    def step(self, token: bytes) -> Result:
+        if self._is_over:
+            return Refused("a token after the end of the exchange")
+        self._is_over = True
+        if len(token) > MOST_BYTES:
+            return Refused(f"a token of {len(token)} bytes")
+        try:
+            parts = token.decode().split("\0")
+        except UnicodeDecodeError:
+            return Refused("not UTF-8", _WRONG)
+        return self._login(parts)
+
+    def _login(self, parts: list[str]) -> Result:
+        if len(parts) != 3:
+            count = min(len(parts), 4)
+            return _refused(f"Invalid SASL/PLAIN response: expected 3 tokens, got {count}")
+        acts_as, user, password = parts
+        if not user:
+            return _refused("Authentication failed: username not specified")
+        if not password:
+            return _refused("Authentication failed: password not specified")
+        if not self._is_right(user, password):
+            return Refused(f"a wrong password of {user}, or no such user", _WRONG)
+        if acts_as not in ("", user):
+            return _refused(
+                "Authentication failed: Client requested an authorization id that is different "
+                "from username"
+            )
+        return Authenticated(Principal(USER, user))
+
+    def _is_right(self, user: str, password: str) -> bool:
+        credential = self._credential(user)
+        exists = credential is not None
+        if credential is None:
+            credential = stand_in(user, ScramMechanism.SCRAM_SHA_512, b"")
+        return credential.fits(password) and exists
+
+    def _credential(self, user: str) -> ScramCredential | None:
+        return self._credential_of(user, ScramMechanism.SCRAM_SHA_512) or self._credential_of(
+            user, ScramMechanism.SCRAM_SHA_256
+        )
+
+
+def _refused(why: str) -> Refused:
+    return Refused(why, why)

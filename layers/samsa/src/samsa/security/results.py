@@ -1,0 +1,43 @@
+"""What a step of a SASL exchange gives."""
+
+from typing import NamedTuple
+
+from .principals import Principal
+
+MOST_BYTES = 64 * 1024
+"""A longer token is refused unread. Kafka refuses frames of more than 512 KiB before a login."""
+
+
+class Reply(NamedTuple):
+    """To be sent; the client's next token is awaited."""
+
+    data: bytes
+
+
+class Authenticated(NamedTuple):
+    principal: Principal
+    data: bytes = b""
+    """The last token, to be sent with the good news."""
+    expires_ms: int | None = None
+    """When the session ends unless the client logs in again, in milliseconds since 1970."""
+
+
+class Refused(NamedTuple):
+    """The login has failed, and the connection ends."""
+
+    why: str
+    """For the log: it may say whether there is such a user, and must not reach the client."""
+    told: str | None = None
+    """For the client, beside SASL_AUTHENTICATION_FAILED. None: the sentence of `message`, which
+    tells nothing."""
+
+    def message(self, mechanism: str, again: bool = False) -> str:
+        """What the client is told, as by Kafka."""
+        during = "re-authentication" if again else "authentication"
+        return self.told or (
+            f"Authentication failed during {during} due to invalid credentials "
+            f"with SASL mechanism {mechanism}"
+        )
+
+
+Result = Reply | Authenticated | Refused

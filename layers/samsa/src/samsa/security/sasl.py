@@ -1,0 +1,69 @@
+"""SASL: an exchange of tokens that says who a client is. Bytes in, bytes out.
+
+An exchange is made for one login and is given the client's tokens one after the other. Each step
+answers with what to send (`Reply`), with who it is (`Authenticated`), or not at all (`Refused`).
+After one of the last two the exchange is over: a further token is refused. No input raises.
+
+A step may compute for milliseconds (a password of PLAIN is salted thousands of times), so that a
+server runs it beside its event loop.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from .oauthbearer import OAuthBearerExchange, TokenRules
+from .plain import PlainExchange
+from .results import Authenticated, Refused, Reply, Result
+from .scram import CredentialOf, ScramExchange, ScramMechanism
+
+PLAIN = "PLAIN"
+SCRAM_SHA_256 = ScramMechanism.SCRAM_SHA_256.sasl_name
+SCRAM_SHA_512 = ScramMechanism.SCRAM_SHA_512.sasl_name
+OAUTHBEARER = "OAUTHBEARER"
+MECHANISMS = (PLAIN, SCRAM_SHA_256, SCRAM_SHA_512, OAUTHBEARER)
+
+__all__ = [
+    "MECHANISMS",
+    "OAUTHBEARER",
+    "PLAIN",
+    "SCRAM_SHA_256",
+    "SCRAM_SHA_512",
+    "Authenticated",
+    "Exchange",
+    "Refused",
+    "Reply",
+    "Result",
+    "Sasl",
+]
+
+
+class Exchange(Protocol):
+    def step(self, token: bytes) -> Result: ...
+
+
+class Sasl(NamedTuple):
+    """What logins are checked against."""
+
+    mechanisms: tuple[str, ...]
+    """Those that are offered, in the order in which SaslHandshake lists them."""
+    credential_of: CredentialOf
+    """The SCRAM credential of a user, also for PLAIN."""
+    secret: bytes
+    """Makes up salts of users that there are not. Random, the same in all processes of a cluster
+    and through restarts if it can be: else a change of salts shows which users there are not."""
+    token_rules: TokenRules | None = None
+    """For OAUTHBEARER."""
+
+    def begin(self, mechanism: str, nonce: str, now_ms: Callable[[], int]) -> Exchange | None:
+        """The exchange of one login, or None if the mechanism is not offered. The nonce is fresh,
+        random (130 bits in Kafka) and printable ASCII without commas."""
+        if mechanism not in self.mechanisms:
+            return None
+        if mechanism == PLAIN:
+            return PlainExchange(self.credential_of)
+        if mechanism == OAUTHBEARER:
+            assert self.token_rules is not None, "OAUTHBEARER is offered without rules for tokens"
+            return OAuthBearerExchange(self.token_rules, now_ms)
+        return ScramExchange(
+            ScramMechanism.of(mechanism), self.credential_of, nonce, self.secret
+        )  # fmt: skip
