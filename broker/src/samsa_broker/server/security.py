@@ -1,11 +1,13 @@
 """What connections of a secured process share: who may log in, how, and what each may do."""
 
+import socket
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from samsa.security.access import Access
-from samsa.security.principals import Principal
+from samsa.security.principals import ANONYMOUS, USER, Principal
 from samsa.security.sasl import Sasl
 
 from .audit import Audit
@@ -26,10 +28,15 @@ class Security:
     reauthenticate_ms: int = 0
     """How long a login is good at most; 0: for as long as the connection lives, unless it was by a
     token, which ends."""
-    name_of: Callable[[str], str] = str
-    """From the distinguished name of a client's certificate to the name of its principal."""
+    name_of: Callable[[Any], str] = str
+    """From the subject of a client's certificate, as Python's ssl shows it, to the name of its
+    principal."""
     threads: LoginThreads = field(default_factory=LoginThreads)
 
     def access_of(self, sock: socket.socket, host: str) -> Access:
         """Of a client that does not log in."""
         return self.rights.access_for(self._principal_of(sock), host)
+
+    def _principal_of(self, sock: socket.socket) -> Principal:
+        found = sock.getpeercert() if isinstance(sock, ssl.SSLSocket) else None
+        return Principal(USER, self.name_of(found["subject"])) if found else ANONYMOUS
