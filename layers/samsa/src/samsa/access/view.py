@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from samsa.ports import (
     Clock,
@@ -24,7 +24,7 @@ from samsa.ports import (
     Unavailable,
     has_passed,
 )
-from samsa.ports.bounds import MOST_CHANGED_AT_ONCE, raise_if_large_entry
+from samsa.ports.bounds import MOST_CHANGED_AT_ONCE
 from samsa.security.access import Access, Limited, OnDecision
 from samsa.security.authorizer import Authorizer
 from samsa.security.principals import Principal
@@ -46,8 +46,23 @@ LONG = 500
 R = TypeVar("R")
 
 
+class Part(NamedTuple):
+    put: list[SecurityEntry]
+    removed: list[SecurityEntry]
+
+
+class AdminChange(NamedTuple):
+    """For the audit."""
+
+    principal: Principal
+    host: str
+    action: str
+    subject: str
+
+
 class SecurityView:
-    """`on_decision` is told of what `access_for` decides, for the audit; set it before."""
+    """`on_decision` is told of what is decided for those whom `access_for` was asked for, and
+    `on_change` of what admins change: both for the audit, and set before the first request."""
 
     def __init__(
         self,
@@ -56,9 +71,11 @@ class SecurityView:
         fresh_word: Callable[[], str],
         rules: SecurityRules | None = None,
         on_decision: OnDecision | None = None,
+        on_change: Callable[[AdminChange], None] | None = None,
     ) -> None:
         self.rules = rules or SecurityRules()
         self.on_decision = on_decision
+        self.on_change = on_change
         self.contents: Contents = NOTHING
         self.is_known = False
         """Whether the store has answered since the start."""
@@ -163,52 +180,62 @@ class SecurityView:
         is_long = max(len(state.entries), len(before.acls)) > LONG
         return await asyncio.to_thread(make) if is_long else make()
 
-    async def change(self, plan: Callable[[Contents], Plan[R]]) -> R:
+    async def change(self, plan: Callable[[Contents], Awaitable[Plan[R]]]) -> R:
         """Make a change that follows from the present contents. If another admin comes between, it
         is planned again. A long change is made in parts, each of them whole.
 
         Raises Unavailable (then it may have been made, in part) and ItemTooLarge."""
-        async with self._turn:
-            for _ in range(TRIES):
-                planned = plan(await self._read())
-                for entry in planned.put:
-                    raise_if_large_entry(entry)
-                if await self._make(planned):
-                    return planned.result
-            raise Unavailable("other admins change ACLs, users or quotas all the time")
+        for _ in range(TRIES):
+            contents = await self.current()
+            planned = await plan(contents)
+            if await self._make(_parts(planned), contents.version):
+                return planned.result
+        raise Unavailable("other admins change ACLs, users or quotas all the time")
 
-    async def _make(self, planned: Plan[R]) -> bool:
-        """False if another admin came before the first part. A later part then goes on after what
-        that admin did: parts do not depend on each other."""
-        parts = list(_parts(planned))
-        for number, (put, removed) in enumerate(parts):
-            for _ in range(TRIES):
-                if await self._make_part(put, removed):
-                    break
+    async def _make(self, parts: list[Part], version: int) -> bool:
+        """False if another admin came before the first part. The others follow whatever comes
+        between: they do not depend on each other."""
+        if len(parts) == 1:
+            return await self._make_alone(parts[0], version)
+        for number, part in enumerate(parts):
+            if not await self._store_part(part, version):
                 if number == 0:
                     return False
-                await self._read()
-            else:
-                raise Unavailable("other admins change ACLs, users or quotas all the time")
+                version = await self._store_later(part)
+            version += 1
+        if parts:
+            await self.current()
         return True
 
-    async def _make_part(self, put: list[SecurityEntry], removed: list[SecurityEntry]) -> bool:
-        version = self.contents.version
-        change = SecurityChange(self._fresh_word(), put, removed)
-        if not await self._store.change_security(change, version):
-            return False
-        await self._take(self.contents, SecurityState(version + 1, put), removed)
+    async def _make_alone(self, part: Part, version: int) -> bool:
+        """What it changes is known here without reading all of it again."""
+        async with self._turn:
+            if self.contents.version != version or not await self._store_part(part, version):
+                return False
+            await self._take(self.contents, SecurityState(version + 1, part.put), part.removed)
         return True
 
+    async def _store_later(self, part: Part) -> int:
+        """The version after which the part was stored."""
+        for _ in range(TRIES):
+            version = await self._store.security_version()
+            if await self._store_part(part, version):
+                return version
+        raise Unavailable("other admins change ACLs, users or quotas all the time")
 
-def _parts(planned: Plan[R]) -> list[tuple[list[SecurityEntry], list[SecurityEntry]]]:
-    """A change in parts that a store takes at once."""
+    async def _store_part(self, part: Part, version: int) -> bool:
+        change = SecurityChange(self._fresh_word(), part.put, part.removed)
+        return await self._store.change_security(change, version)
+
+
+def _parts(planned: Plan[R]) -> list[Part]:
+    """As much at a time as a store takes at once."""
     every = [(entry, True) for entry in planned.put]
     every += [(entry, False) for entry in planned.removed]
-    some = [
-        every[at : at + MOST_CHANGED_AT_ONCE] for at in range(0, len(every), MOST_CHANGED_AT_ONCE)
-    ]
-    return [
-        ([entry for entry, is_put in part if is_put], [e for e, is_put in part if not is_put])
-        for part in some
-    ]
+    parts = []
+    for start in range(0, len(every), MOST_CHANGED_AT_ONCE):
+        some = every[start : start + MOST_CHANGED_AT_ONCE]
+        parts.append(
+            Part([one for one, is_put in some if is_put], [one for one, is_put in some if not is_put])
+        )
+    return parts

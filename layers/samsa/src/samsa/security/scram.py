@@ -1,8 +1,8 @@
 """SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677), the server's side, as Kafka speaks them.
 
-Names and passwords are UTF-8 and are taken as they are: Kafka's clients and its broker leave SASLprep
-out, and a broker that did not would refuse passwords that SASLprep changes. Channel binding is not
-supported (`n` only), extensions are read over, and there are no delegation tokens.
+Names and passwords are UTF-8 and are taken as they are: Kafka's clients and its broker leave out
+SASLprep, and a broker that did not would refuse the passwords that SASLprep changes. There is no
+channel binding (`n` only) and no delegation token; extensions are read over.
 
 A user that does not exist is treated as one with a wrong password: it gets a salt, always the same
 one, and is refused after its proof, by the same sentence and after the same work.
@@ -184,7 +184,7 @@ class ScramExchange:
 
     def _server_first(self, match: re.Match[bytes]) -> Result:
         credential = self._credential
-        self._header = token_header(match)
+        self._header = _header(match)
         self._nonces = match["nonce"] + self._nonce
         reply = b"r=%s,s=%s,i=%d" % (
             self._nonces, b64encode(credential.salt), credential.iterations
@@ -224,7 +224,7 @@ class ScramExchange:
         return Authenticated(Principal(USER, self._user), b"v=" + b64encode(ours))
 
 
-def token_header(match: re.Match[bytes]) -> bytes:
+def _header(match: re.Match[bytes]) -> bytes:
     """The part of the first message that the final one repeats, so that it cannot be changed."""
     return match.string[: match.start("bare")]
 
