@@ -41,9 +41,7 @@ class Users:
 
     def __init__(self) -> None:
         self.credentials = {
-            (name, mechanism): ScramCredential.from_password(
-                PASSWORD, b"salt" * 4, 4096, mechanism
-            )
+            (name, mechanism): ScramCredential.from_password(PASSWORD, b"salt" * 4, 4096, mechanism)
             for name in ("alice", "bob")
             for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
         }
@@ -91,7 +89,9 @@ class Client:
         return answer
 
     async def frame(self) -> bytes:
-        (size,) = struct.unpack(">i", await asyncio.wait_for(self.reader.readexactly(4), PATIENCE_S))
+        (size,) = struct.unpack(
+            ">i", await asyncio.wait_for(self.reader.readexactly(4), PATIENCE_S)
+        )
         return await asyncio.wait_for(self.reader.readexactly(size), PATIENCE_S)
 
     async def versions(self) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
+from unit.server.sasl_client import LISTENER, PASSWORD, PLAIN_TOKEN, Client, a_server
+
 from samsa.broker.broker import HANDLERS
 from samsa.security.sasl import Authenticated
 from samsa.wire.apis import APIS, ApiKey
@@ -13,8 +15,6 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import heartbeat, sasl_authenticate
 from samsa_broker.server import sasl_connection
 from samsa_broker.server.listener import Server
-
-from unit.server.sasl_client import LISTENER, PASSWORD, PLAIN_TOKEN, Client, a_server
 
 BEFORE_LOGIN = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}
 
@@ -214,9 +214,7 @@ async def test_a_large_frame_before_the_login_is_refused_and_after_it_taken(star
     assert answer.error_code == ErrorCode.ILLEGAL_SASL_STATE
 
 
-async def test_a_login_that_takes_too_long_is_ended(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_login_that_takes_too_long_is_ended(start: Start, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sasl_connection, "PATIENCE_S", 0.05)
     running = await start()
     client = await running.client()

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from samsa.access.rules import SecurityRules
+from samsa.security.ssl_principal import PrincipalMapping
 from samsa_broker.server.listeners import Kind, ListenerAddress, is_loopback
 from samsa_broker.server.security_settings import OAuthSettings, SecuritySettings
 from samsa_broker.server.tls_context import ClientAuth, TlsFiles
@@ -179,15 +180,15 @@ def _with_advertised(
     return ListenerAddress(listener.kind, listener.host, listener.port, where)
 
 
-def tls_files(
-    given: argparse.Namespace, listening: Sequence[ListenerAddress]
-) -> TlsFiles | None:
+def tls_files(given: argparse.Namespace, listening: Sequence[ListenerAddress]) -> TlsFiles | None:
     """Raises Mistake."""
     wanted = [each.kind.value for each in listening if each.kind.has_tls]
     named = [name for name in ("cert", "key", "client_ca") if getattr(given, f"tls_{name}")]
     if not wanted:
         if named:
-            raise Mistake(f"--tls-{named[0].replace('_', '-')} needs --listen tls://… or sasl+tls://…")
+            raise Mistake(
+                f"--tls-{named[0].replace('_', '-')} needs --listen tls://… or sasl+tls://…"
+            )
         return None
     if not (given.tls_cert and given.tls_key):
         raise Mistake(f"--listen {wanted[0]}://… needs --tls-cert and --tls-key")
@@ -209,6 +210,10 @@ def security(
         raise Mistake("--super-user and --allow-everyone-if-no-acl need --acls")
     if not (given.acls or knows_clients):
         return None
+    try:
+        PrincipalMapping(given.ssl_principal_mapping)
+    except ValueError as error:
+        raise Mistake(f"--ssl-principal-mapping: {error}") from error
     return SecuritySettings(
         rules=SecurityRules(
             has_acls=given.acls,

@@ -1,8 +1,8 @@
 """The audit log: one line for each decision that matters, by a logger of its own, `samsa.audit`.
 
 Lines name principal, address, what was asked for, and the outcome; never a password, a token or a
-record. Clients can cause refusals as fast as they like, so of those a second has a limited number of
-lines, and one refusal that comes again and again has one line a minute. What was left out is counted.
+record. Clients can cause refusals as fast as they like. So of those a second has a limited number
+of lines, and the same refusal has one line a minute. What was left out is counted.
 """
 
 import logging

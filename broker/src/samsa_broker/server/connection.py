@@ -85,7 +85,7 @@ class Connection:
             server.broker,
             server.advertised(sock, listener),
             "/" + self.host,
-            server.access_of(sock, self.host),
+            server.access_of(sock, peer, listener),
         )
         self._reader, self._sender = _ends(sock, self.readable, self.abort, server)
         self._buffer = self._reader.buffer

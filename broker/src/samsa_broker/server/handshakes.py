@@ -1,8 +1,8 @@
 """TLS handshakes that are under way.
 
-A handshake costs a signature, a millisecond with a large RSA key. All are made in one thread, step by
-step, so that a thousand clients that connect at once delay each other and not the requests of those
-that are connected. Between its steps a handshake holds only its socket, and not longer than
+A handshake costs a signature, a millisecond with a large RSA key. All are made in one thread, step
+by step, so that a thousand clients that connect at once delay each other and not the requests of
+those that are connected. Between its steps a handshake holds only its socket, and not longer than
 `PATIENCE_S`.
 """
 

@@ -97,11 +97,12 @@ class Server:
         name = sock.getsockname()
         return _as_ipv4(str(name[0])), int(name[1])
 
-    def access_of(self, sock: socket.socket, host: str) -> Access:
-        """What a client may do that has not logged in: it is known by its certificate, or not."""
+    def access_of(self, sock: socket.socket, peer: str, listener: Listener) -> Access:
+        """What a client may do that has not logged in: it is known by its certificate, or not.
+        Raises UnknownClient."""
         if self.security is None:
             return UNLIMITED
-        return self.security.access_of(sock, host)
+        return self.security.access_of(sock, peer, listener)
 
     def _welcome(self, listener: Listener, sock: socket.socket, address: tuple[str, int]) -> None:
         host = _as_ipv4(address[0])
@@ -136,7 +137,7 @@ class Server:
             kind = SaslConnection if listener.kind.has_sasl else Connection
             connection = kind(sock, peer, self, listener)
         except OSError:
-            sock.close()  # the client has gone
+            sock.close()  # the client has gone, or has no principal
             self._left(peer.rpartition(":")[0])
             return
         self.connections.add(connection)

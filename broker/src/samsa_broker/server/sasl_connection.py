@@ -1,8 +1,8 @@
 """A connection by a listener with SASL: first a login, then requests as on any other.
 
 Before the login a client may ask for ApiVersions, SaslHandshake and SaslAuthenticate. Anything else
-ends the connection, as in Kafka. So does a login that is refused, after its answer, which is late: a
-guess costs at least `REFUSAL_DELAY_S`. A login must be over in `PATIENCE_S`.
+ends the connection, as in Kafka. So does a login that is refused, after its answer, which is late:
+a guess costs at least `REFUSAL_DELAY_S`. A login must be over in `PATIENCE_S`.
 
 After SaslHandshake 0 the tokens come as they are, in frames of their own; after version 1 they come
 in SaslAuthenticate. If logins end (`Security.reauthenticate_ms`, or the end of a token), the client
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from samsa.broker.work import SHORT
 from samsa.dispatch import version_of_answer
 from samsa.security.principals import Principal
-from samsa.security.sasl import Authenticated, Exchange, Refused, Reply, Result
+from samsa.security.sasl import Authenticated, Exchange, Refused, Result
 from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.errors import DecodeError, ErrorCode
+from samsa.wire.errors import ErrorCode
 from samsa.wire.frame import Request, read_request
 from samsa.wire.messages import sasl_authenticate, sasl_handshake
 from samsa.wire.schema import Row

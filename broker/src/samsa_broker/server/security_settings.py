@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
-from samsa.security.sasl import OAUTHBEARER, Sasl
+from samsa.security.sasl import Sasl
+from samsa.security.ssl_principal import PrincipalMapping
 
 from .audit import Audit
 from .security import Security
@@ -45,9 +46,7 @@ def secured(broker: Broker, settings: SecuritySettings) -> Security:
     assert broker.groups is not None
     audit = Audit()
     clock = broker.stores.clock
-    view = SecurityView(
-        broker.groups, clock, broker.stores.nonce, settings.rules, audit.decided
-    )
+    view = SecurityView(broker.groups, clock, broker.stores.nonce, settings.rules, audit.decided)
     broker.access = view
 
     def credential_of(user: str, mechanism: ScramMechanism) -> ScramCredential | None:
@@ -63,5 +62,23 @@ def secured(broker: Broker, settings: SecuritySettings) -> Security:
         clock.now_ms,
         sasl,
         settings.reauthenticate_ms,
-        namer(settings.principal_mapping),
+        PrincipalMapping(settings.principal_mapping),
+    )
+
+
+def _token_rules(settings: OAuthSettings | None) -> TokenRules | None:
+    """Imported only where tokens are taken: it needs a library for signatures."""
+    if settings is None:
+        return None
+    from samsa.security.oauthbearer import TokenRules
+
+    from .token_keys import TokenKeys
+
+    return TokenRules(
+        TokenKeys(settings.jwks).verify,
+        settings.issuer,
+        settings.audiences,
+        settings.scopes,
+        settings.principal_claim,
+        skew_ms=settings.skew_ms,
     )

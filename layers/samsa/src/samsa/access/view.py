@@ -236,6 +236,8 @@ def _parts(planned: Plan[R]) -> list[Part]:
     for start in range(0, len(every), MOST_CHANGED_AT_ONCE):
         some = every[start : start + MOST_CHANGED_AT_ONCE]
         parts.append(
-            Part([one for one, is_put in some if is_put], [one for one, is_put in some if not is_put])
+            Part(
+                [one for one, is_put in some if is_put], [one for one, is_put in some if not is_put]
+            )
         )
     return parts

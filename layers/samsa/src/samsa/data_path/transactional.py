@@ -18,8 +18,8 @@ from samsa.log.layout import Batch
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import BatchHeader, read_header
-from samsa.topics.catalog import partition_of
 from samsa.security.kinds import Operation, ResourceType
+from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
 from samsa.topics.permitted import Need, may_transactional_id, refusal
 from samsa.topics.resolve import topic_or_refusal

@@ -62,7 +62,9 @@ async def _delete(
             found.append([acl async for acl in find(wanted, contents.acls, broker.work)])
             count += len(found[-1])
             if count > MOST_AT_ONCE:
-                problem = f"Cannot remove more than {MOST_AT_ONCE} acls in a single delete operation."
+                problem = (
+                    f"Cannot remove more than {MOST_AT_ONCE} acls in a single delete operation."
+                )
                 raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, problem)
         gone = {acl for some in found for acl in some}
         return Plan(found, (), [acl_entry(acl) for acl in sorted(gone)])
