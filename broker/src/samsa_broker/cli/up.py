@@ -5,7 +5,7 @@ import logging
 import shutil
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from samsa.topics.topic_totals import Totals
 from samsa_broker.server.listener import ServerLimits
 from samsa_broker.server.listeners import Kind, ListenerAddress
 
-from . import up_http, up_security
+from . import up_http, up_secure, up_security
 from .options import (
     add_command,
     add_logs,
@@ -50,6 +50,7 @@ examples:
   samsa up --port 0                           a free port; it is printed
   samsa up --http 127.0.0.1:0                 the HTTP API elsewhere than on 127.0.0.1:8080
   samsa up --data /var/lib/samsa --fsync      survive the loss of power, not only of the process
+  samsa up --secure                           TLS, a first user, and ACLs, on this machine
   samsa up --ledger 'dynamodb://samsa?region=eu-central-1' --objects 's3://bucket/samsa'
                                               start as many of these as you like: one cluster
 """
@@ -100,6 +101,7 @@ def add_to(commands: Any) -> None:
         "--metrics-port", metavar="PORT", type=port, help="serve Prometheus metrics there"
     )
     up_http.add_to(up)
+    up_secure.add_to(up)
     up_security.add_to(up)
     _add_limits(up.add_argument_group("limits"))
     _add_groups(up.add_argument_group("consumer groups"))
@@ -173,9 +175,10 @@ def run(given: argparse.Namespace) -> int:
     set_up(given.log_level, given.log_format)
     data = Path(given.data).absolute()
     try:
-        if given.ledger is None or given.objects is None:
+        if given.ledger is None or given.objects is None or given.secure:
             data.mkdir(parents=True, exist_ok=True)
         ledger, objects = store_urls(given)
+        first_user = up_secure.prepare(given, data)
         listening = up_security.listeners(given)
         given.host, given.port = listening[0].host, listening[0].port
         settings = app.ServerSettings(
@@ -186,7 +189,7 @@ def run(given: argparse.Namespace) -> int:
             advertise=listening[0].advertise,
             listeners=listening,
             tls=up_security.tls_files(given, listening),
-            security=up_security.security(given, listening),
+            security=up_security.security(given, listening, first_user),
             wakeups=given.wakeups,
             zone=given.zone or "",
             metrics_port=given.metrics_port,
@@ -209,7 +212,7 @@ def run(given: argparse.Namespace) -> int:
         for warning in up_security.warnings(given, listening):
             event(log, logging.WARNING, warning)
         http = up_http.front(given.http, given.http_name)
-        greet = partial(_greet, settings, http)
+        greet = partial(_greet, settings, http, partial(up_secure.lines, given, data))
         serve(app.run(settings, greet, [http] if http else []))
     except (BadUrl, up_security.Mistake) as error:
         return fail(str(error))
@@ -259,6 +262,7 @@ def _groups(given: argparse.Namespace) -> GroupSettings:
 def _greet(
     settings: Any,
     http: up_http.HttpFront | None,
+    how_to_log_in: Callable[[str], list[str]],
     listening: Sequence[ListenerAddress],
     metrics_port: int | None,
 ) -> None:
@@ -277,6 +281,7 @@ def _greet(
     if metrics_port is not None:
         lines.append(f"  metrics  http://{host}:{metrics_port}/metrics")
     if listening[0].kind is not Kind.PLAINTEXT:
+        lines += how_to_log_in(where)
         print("\n".join([*lines, "Ctrl-C ends it; what was acknowledged stays."]), flush=True)
         return
     lines += [

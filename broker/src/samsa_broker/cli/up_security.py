@@ -9,7 +9,7 @@ from typing import Any
 from samsa.access.rules import SecurityRules
 from samsa.security.ssl_principal import PrincipalMapping
 from samsa_broker.server.listeners import Kind, ListenerAddress, is_loopback
-from samsa_broker.server.security_settings import OAuthSettings, SecuritySettings
+from samsa_broker.server.security_settings import FirstUser, OAuthSettings, SecuritySettings
 from samsa_broker.server.tls_context import ClientAuth, TlsFiles
 
 from .options import add_number, address, port, whole
@@ -201,7 +201,9 @@ def tls_files(given: argparse.Namespace, listening: Sequence[ListenerAddress]) -
 
 
 def security(
-    given: argparse.Namespace, listening: Sequence[ListenerAddress]
+    given: argparse.Namespace,
+    listening: Sequence[ListenerAddress],
+    first_user: FirstUser | None = None,
 ) -> SecuritySettings | None:
     """None if there is nothing to check. Raises Mistake."""
     has_sasl = any(each.kind.has_sasl for each in listening)
@@ -224,6 +226,7 @@ def security(
         reauthenticate_ms=given.sasl_reauthenticate_ms,
         principal_mapping=given.ssl_principal_mapping,
         oauth=_oauth(given) if has_sasl else None,
+        first_user=first_user,
     )
 
 

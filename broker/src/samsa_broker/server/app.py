@@ -23,7 +23,7 @@ from .announcing import Announcer
 from .listener import Server, ServerLimits
 from .listeners import Kind, Listener, ListenerAddress
 from .metrics import calls_per_request, serve_metrics
-from .security_settings import SecuritySettings, secured
+from .security_settings import SecuritySettings, make_user, secured
 from .tls_context import TlsContext, TlsFiles
 from .wakeup_address import hear_others
 from .watching import Watching
@@ -142,7 +142,7 @@ async def _serve(
 ) -> None:
     security = secured(broker, settings.security) if settings.security is not None else None
     server = Server(broker, _within_files(settings.limits), security=security)
-    fresh = await _keep_fresh(broker)
+    fresh = await _keep_fresh(broker, settings.security)
     addresses = _listen(server, settings)
     host, port, advertise = addresses[0].host, addresses[0].port, addresses[0].advertise
     metrics, metrics_port = None, None
@@ -180,10 +180,14 @@ async def _serve(
     event(log, logging.INFO, "stopped", **calls_per_request(server))
 
 
-async def _keep_fresh(broker: Broker) -> "asyncio.Task[None] | None":
+async def _keep_fresh(
+    broker: Broker, settings: SecuritySettings | None
+) -> "asyncio.Task[None] | None":
     """Read ACLs, credentials and quotas before the first client comes, and from then on."""
-    if broker.access is None:
+    if broker.access is None or settings is None:
         return None
+    if settings.first_user is not None:
+        await make_user(broker.access, settings.first_user)
     await broker.access.refresh()
     return asyncio.create_task(broker.access.keep_fresh())
 

@@ -14,8 +14,9 @@ import asyncio
 import secrets
 import socket
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from samsa.broker.broker import Answer
 from samsa.broker.work import SHORT
 from samsa.dispatch import version_of_answer
 from samsa.security.principals import Principal
@@ -24,7 +25,6 @@ from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.frame import Request, read_request
 from samsa.wire.messages import sasl_authenticate, sasl_handshake
-from samsa.wire.schema import Row
 
 from .connection import HANDLING, Connection
 from .listeners import Listener
@@ -112,7 +112,7 @@ class SaslConnection(Connection):
         after = "after the end of the login" if has_ended else "before the login was over"
         raise self._refused(f"{api} {after}")
 
-    async def _answer(self, request: Request, row: Row) -> None:
+    async def _answer(self, request: Request, row: Answer) -> None:
         if not self._answers.send(request, row):
             await self._answers.send_long(request, row)
 
@@ -230,10 +230,9 @@ class SaslConnection(Connection):
         )
         return LoginEnded(why)
 
-    def _decoded(self, request: Request) -> Row:
+    def _decoded(self, request: Request) -> Any:
         version = version_of_answer(request)
-        row: Row = APIS[request.api_key].request.decode(version, request.body, False, SHORT)
-        return row
+        return APIS[request.api_key].request.decode(version, request.body, False, SHORT)
 
     def _close(self) -> None:
         self._timer.cancel()

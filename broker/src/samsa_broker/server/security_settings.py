@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from samsa.access.contents import Contents, Plan
+from samsa.access.entries import credential_entry
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
 from samsa.security.sasl import Sasl
@@ -14,8 +17,12 @@ from samsa.security.ssl_principal import PrincipalMapping
 from .audit import Audit
 from .security import Security
 
+ITERATIONS = 8192
+"""Of a password's hash: twice of what Kafka asks for."""
+
 if TYPE_CHECKING:
     from samsa.broker.broker import Broker
+    from samsa.ports import SecurityEntry
     from samsa.security.oauthbearer import TokenRules
     from samsa.security.scram import ScramCredential, ScramMechanism
 
@@ -32,6 +39,14 @@ class OAuthSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstUser:
+    """Is made at the start, unless there is one of this name."""
+
+    name: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SecuritySettings:
     rules: SecurityRules = field(default_factory=SecurityRules)
     mechanisms: tuple[str, ...] = ()
@@ -39,6 +54,32 @@ class SecuritySettings:
     reauthenticate_ms: int = 0
     principal_mapping: str = "DEFAULT"
     oauth: OAuthSettings | None = None
+    first_user: FirstUser | None = None
+
+
+async def make_user(view: SecurityView, user: FirstUser) -> None:
+    """Raises Unavailable."""
+    made = await asyncio.to_thread(_credentials, user)
+
+    async def plan(contents: Contents) -> Plan[None]:
+        is_there = any(key.user == user.name for key in contents.credentials)
+        return Plan(None, () if is_there else made)
+
+    await view.change(plan)
+
+
+def _credentials(user: FirstUser) -> list[SecurityEntry]:
+    from samsa.security.scram import ScramCredential, ScramMechanism
+
+    return [
+        credential_entry(
+            user.name,
+            ScramCredential.from_password(
+                user.password, secrets.token_bytes(16), ITERATIONS, mechanism
+            ),
+        )
+        for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
+    ]
 
 
 def secured(broker: Broker, settings: SecuritySettings) -> Security:
