@@ -24,7 +24,7 @@ from .listener import Server, ServerLimits
 from .listeners import Kind, Listener, ListenerAddress
 from .metrics import calls_per_request, serve_metrics
 from .security_settings import SecuritySettings, make_user, secured
-from .tls_context import TlsContext, TlsFiles
+from .tls_context import ClientAuth, TlsContext, TlsFiles
 from .wakeup_address import hear_others
 from .watching import Watching
 
@@ -195,10 +195,9 @@ async def _keep_fresh(
 def _listen(server: Server, settings: ServerSettings) -> list[ListenerAddress]:
     """The listeners with the addresses that they got. Raises OSError."""
     plain = ListenerAddress(Kind.PLAINTEXT, settings.host, settings.port, settings.advertise)
-    tls = TlsContext(settings.tls) if settings.tls is not None else None
     found = []
     for wanted in settings.listeners or (plain,):
-        listener = Listener(wanted.kind, wanted.advertise, tls if wanted.kind.has_tls else None)
+        listener = Listener(wanted.kind, wanted.advertise, _tls(wanted.kind, settings.tls))
         try:
             host, port = server.listen(wanted.host, wanted.port, listener)
         except OSError as error:
@@ -207,6 +206,15 @@ def _listen(server: Server, settings: ServerSettings) -> list[ListenerAddress]:
             raise OSError(error.errno, f"{wanted}: {error.strerror or error}") from error
         found.append(replace(wanted, host=host, port=port))
     return found
+
+
+def _tls(kind: Kind, files: TlsFiles | None) -> TlsContext | None:
+    """Where clients log in they show no certificate, as in Kafka. Raises BadTlsFiles."""
+    if files is None or not kind.has_tls:
+        return None
+    if kind.has_sasl:
+        files = files._replace(client_ca=None, client_auth=ClientAuth.NONE)
+    return TlsContext(files)
 
 
 def _is_remote(settings: ServerSettings) -> bool:
