@@ -60,7 +60,7 @@ def may_cluster(access: Access, operation: Operation) -> bool:
 
 def is_visible(access: Access, operation: Operation, resource: ResourceType, name: str) -> bool:
     """Whether it belongs into a list that the client asked for."""
-    return not access.is_limited or access.operations((operation,), resource, name) != 0
+    return not access.is_limited or access.may_see(operation, resource, name)
 
 
 def sees_topics(access: Access) -> Callable[[str], bool] | None:
