@@ -79,6 +79,8 @@ async def _let_alice_in(data: Path) -> None:
             Acl(kind, PatternType.PREFIXED, PREFIX, "User:alice", "*", Operation.ALL, ALLOW)
             for kind in (ResourceType.TOPIC, ResourceType.GROUP)
         ]
+        # The group of confluent-kafka's consumers that are in none.
+        acls.append(acls[-1]._replace(pattern_type=PatternType.LITERAL, name="unused"))
 
         async def plan(_: Contents) -> Plan[None]:
             return Plan(None, [acl_entry(acl) for acl in acls])

@@ -109,10 +109,8 @@ def _dated(
 
 
 def _named(common_name: str, organization: str | None = None) -> x509.Name:
-    parts = [x509.NameAttribute(NameOID.COMMON_NAME, common_name)]
-    if organization is not None:
-        parts.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
-    return x509.Name(parts)
+    parts = [(NameOID.ORGANIZATION_NAME, organization), (NameOID.COMMON_NAME, common_name)]
+    return x509.Name([x509.NameAttribute(kind, text) for kind, text in parts if text is not None])
 
 
 def _alternative(host: str) -> x509.GeneralName:

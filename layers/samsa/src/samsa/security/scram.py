@@ -185,9 +185,9 @@ class ScramExchange:
     def _server_first(self, match: re.Match[bytes]) -> Result:
         credential = self._credential
         self._header = _header(match)
-        self._nonces = match["nonce"] + self._nonce
+        nonces = match["nonce"] + self._nonce
         reply = b"r=%s,s=%s,i=%d" % (
-            self._nonces, b64encode(credential.salt), credential.iterations
+            nonces, b64encode(credential.salt), credential.iterations
         )  # fmt: skip
         self._said = match["bare"] + b"," + reply
         self._next = self._client_final
@@ -202,7 +202,8 @@ class ScramExchange:
             proof = b64decode(match["proof"], validate=True)
         except NotBase64:
             return Refused("not Base64 in the final message of SCRAM")
-        if match["nonce"] != self._nonces:
+        # Not the whole of both, as in Kafka: librdkafka before 2.2 repeats its own nonce here.
+        if not match["nonce"].endswith(self._nonce):
             return Refused(f"{self._user} answers to another nonce")
         if channel != self._header:
             return Refused(f"{self._user} changed the header of the first message")
