@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from samsa.ports import SecurityEntry, SecurityKind
 from samsa.security.acls import Acl
+from samsa.security.quotas import QuotaEntity, Quotas
 
-from .entries import CredentialKey, QuotaEntity, QuotaKey, read_acl, read_credential, read_quota
+from .entries import CredentialKey, QuotaKey, read_acl, read_credential, read_quota
 
 if TYPE_CHECKING:
     from samsa.security.scram import ScramCredential
@@ -27,7 +28,7 @@ class Contents:
     quota_values: Mapping[QuotaKey, float] = field(default_factory=dict)
 
     @cached_property
-    def quotas(self) -> Mapping[QuotaEntity, Mapping[str, float]]:
+    def quotas(self) -> Quotas:
         by_entity: dict[QuotaEntity, dict[str, float]] = defaultdict(dict)
         for (entity, key), value in self.quota_values.items():
             by_entity[entity][key] = value
@@ -39,8 +40,7 @@ class Contents:
         put: Iterable[SecurityEntry],
         removed: Iterable[SecurityEntry] = (),
     ) -> Contents:
-        """With entries put and removed. Raises ValueError, TypeError or KeyError if one of them
-        cannot be read."""
+        """With entries put and removed. If one of them cannot be read, it raises what comes."""
         acls, credentials, values = set(self.acls), {**self.credentials}, {**self.quota_values}
         for entry in removed:
             if entry.kind is SecurityKind.ACL:

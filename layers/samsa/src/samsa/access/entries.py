@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from samsa.ports import SecurityEntry, SecurityKind
 from samsa.security.acls import Acl
 from samsa.security.kinds import Operation, PatternType, Permission, ResourceType
+from samsa.security.quotas import QuotaEntity, problem_with_entity, problem_with_quota
 
 if TYPE_CHECKING:
     from samsa.security.scram import ScramCredential, ScramMechanism
-
-QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
-"""Types of Kafka (user, client-id, ip) with their names, in the order of the types. None as a name
-is the default of its type."""
 
 
 class CredentialKey(NamedTuple):
@@ -50,13 +46,13 @@ class QuotaKey(NamedTuple):
 
     @classmethod
     def of(cls, entry: SecurityEntry) -> QuotaKey:
-        entity, key = json.loads(entry.name)
-        return cls(tuple((kind, name) for kind, name in entity), key)
+        parts, key = json.loads(entry.name)
+        return cls(QuotaEntity(tuple((kind, name) for kind, name in parts)), key)
 
     @property
     def entry(self) -> SecurityEntry:
         """Without a value."""
-        return SecurityEntry(SecurityKind.QUOTA, _text(list(self)))
+        return SecurityEntry(SecurityKind.QUOTA, _text([self.entity.parts, self.key]))
 
 
 def acl_entry(acl: Acl) -> SecurityEntry:
@@ -109,8 +105,10 @@ def quota_entry(key: QuotaKey, value: float) -> SecurityEntry:
 
 def read_quota(entry: SecurityEntry) -> float:
     value = float(json.loads(entry.value))
-    if not isfinite(value) or value <= 0:
-        raise ValueError("not a quota")
+    entity, key = QuotaKey.of(entry)
+    problem = problem_with_entity(entity.parts) or problem_with_quota(entity, key, value)
+    if problem is not None:
+        raise ValueError(problem)
     return value
 
 

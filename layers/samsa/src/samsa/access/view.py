@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from samsa.ports import (
@@ -28,9 +28,10 @@ from samsa.ports.bounds import MOST_CHANGED_AT_ONCE
 from samsa.security.access import Access, Limited, OnDecision
 from samsa.security.authorizer import Authorizer
 from samsa.security.principals import Principal
+from samsa.security.quotas import Quotas
 
 from .contents import NOTHING, Contents, Plan
-from .entries import CredentialKey, QuotaEntity
+from .entries import CredentialKey
 from .named import Named
 from .rules import SecurityRules
 
@@ -43,6 +44,7 @@ TRIES = 20
 """Of one change, while other admins change something at the same time."""
 LONG = 500
 """More entries than this are read in a thread: that takes milliseconds."""
+MOST_MESSAGE = 300
 R = TypeVar("R")
 
 
@@ -83,6 +85,9 @@ class SecurityView:
         self._clock = clock
         self._fresh_word = fresh_word
         self._turn = asyncio.Lock()
+        """Of those who read, and of a change that is put into force without reading."""
+        self._changing = asyncio.Lock()
+        """Changes of this process do not compete with each other."""
         self._looked_at: int | None = None
         self._is_failing = False
         self._authorizer = Authorizer((), self.rules.super_users, allow_if_no_acl=False)
@@ -101,7 +106,7 @@ class SecurityView:
         return self.contents.credentials.get(CredentialKey(user, mechanism))
 
     @property
-    def quotas(self) -> Mapping[QuotaEntity, Mapping[str, float]]:
+    def quotas(self) -> Quotas:
         """The values of each entity. The same object for as long as nothing changes."""
         return self.contents.quotas
 
@@ -153,17 +158,19 @@ class SecurityView:
     async def _read(self) -> Contents:
         if self.is_known and await self._store.security_version() == self.contents.version:
             return self.contents
-        state = await self._store.security()
-        return await self._take(NOTHING, state)
+        try:
+            return await self._take(NOTHING, await self._store.security())
+        except Unavailable:
+            raise
+        except Exception as error:  # an entry may be wrong in any way
+            problem = f"there is an entry that this version cannot read: {error!r}"
+            raise Unavailable(problem[:MOST_MESSAGE]) from error
 
     async def _take(
         self, before: Contents, state: SecurityState, removed: list[SecurityEntry] | None = None
     ) -> Contents:
-        """Put into force what the store has. Raises Unavailable."""
-        try:
-            contents, authorizer = await self._made(before, state, removed or [])
-        except (ValueError, TypeError, KeyError) as error:
-            raise Unavailable(f"an entry that this version cannot read: {error!r}") from error
+        """Put into force what the store has."""
+        contents, authorizer = await self._made(before, state, removed or [])
         self.contents, self._authorizer, self.is_known = contents, authorizer, True
         return contents
 
@@ -185,11 +192,12 @@ class SecurityView:
         is planned again. A long change is made in parts, each of them whole.
 
         Raises Unavailable (then it may have been made, in part) and ItemTooLarge."""
-        for _ in range(TRIES):
-            contents = await self.current()
-            planned = await plan(contents)
-            if await self._make(_parts(planned), contents.version):
-                return planned.result
+        async with self._changing:
+            for _ in range(TRIES):
+                contents = await self.current()
+                planned = await plan(contents)
+                if await self._make(_parts(planned), contents.version):
+                    return planned.result
         raise Unavailable("other admins change ACLs, users or quotas all the time")
 
     async def _make(self, parts: list[Part], version: int) -> bool:
