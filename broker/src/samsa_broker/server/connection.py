@@ -27,7 +27,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Answer, Held, Later
-from samsa.client_requests import HEARTBEATS, MAY_PARK, OVERLAP, ClientRequests
+from samsa.client_requests import HEARTBEATS, MAY_PARK, OVERLAP
 from samsa.eager_task import Rest, begin
 from samsa.ports import Unavailable
 from samsa.runtime.logs import event
@@ -81,12 +81,7 @@ class Connection:
         self._socket = sock
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._requests = ClientRequests(
-            server.broker,
-            server.advertised(sock, listener),
-            "/" + self.host,
-            server.access_of(sock, peer, listener),
-        )
+        self._requests = server.requests_of(sock, peer, listener)
         self._reader, self._sender = _ends(sock, self.readable, self.abort, server)
         self._buffer = self._reader.buffer
         self._room = RequestRoom(self._buffer, server)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from samsa.broker.broker import Broker
+from samsa.client_requests import ClientRequests
 from samsa.runtime.logs import Repeated, event
-from samsa.security.access import UNLIMITED, Access
 
 from .accepting import Acceptor
 from .announcing import Announcer
+from .audited_requests import AuditedRequests
 from .connection import Connection
 from .handshakes import Handshakes
 from .idle_poller import IdlePoller
@@ -97,12 +98,13 @@ class Server:
         name = sock.getsockname()
         return _as_ipv4(str(name[0])), int(name[1])
 
-    def access_of(self, sock: socket.socket, peer: str, listener: Listener) -> Access:
-        """What a client may do that has not logged in: it is known by its certificate, or not.
-        Raises UnknownClient."""
+    def requests_of(self, sock: socket.socket, peer: str, listener: Listener) -> ClientRequests:
+        """Those of a new connection. Raises UnknownClient."""
+        address = self.advertised(sock, listener)
         if self.security is None:
-            return UNLIMITED
-        return self.security.access_of(sock, peer, listener)
+            return ClientRequests(self.broker, address, "/" + peer.rpartition(":")[0])
+        access = self.security.access_of(sock, peer, listener)
+        return AuditedRequests(self.broker, address, peer, access, self.security.audit)
 
     def _welcome(self, listener: Listener, sock: socket.socket, address: tuple[str, int]) -> None:
         host = _as_ipv4(address[0])
