@@ -3,6 +3,7 @@
 import asyncio
 import re
 import ssl
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from typing import Any
 
 from clients.adapters.aiokafka_client import Aiokafka
 from clients.adapters.confluent import Confluent
+from clients.adapters.driver import Driver
 from clients.adapters.franz_go import franz_go
-from clients.adapters.java import java
+from clients.adapters.java import java, java_command
 from clients.adapters.kafka_python import KafkaPython
 from clients.adapters.kafkajs import kafkajs
 from clients.adapters.kcat import Kcat
@@ -36,6 +38,7 @@ PREFIX = "team-"
 """What alice may use."""
 RULE = "RULE:^CN=([a-z]+),.*$/$1/, DEFAULT"
 LISTENS = re.compile(r"listens\s+(\S+)://(127\.0\.0\.1:\d+)")
+OAUTH = "org.apache.kafka.common.security.oauthbearer"
 JAAS = "org.apache.kafka.common.security.{}Module required {};"
 
 
@@ -96,7 +99,7 @@ ALLOW = Permission.ALLOW
 Make = Callable[[Secured, Path], Client]
 
 
-def _librdkafka(by: Secured, is_scram: bool) -> tuple[str, dict[str, str]]:
+def librdkafka(by: Secured, is_scram: bool) -> tuple[str, dict[str, str]]:
     files = by.certificates
     if is_scram:
         return by.addresses["sasl+tls"], {
@@ -176,7 +179,7 @@ def _node(by: Secured, is_scram: bool) -> tuple[str, dict[str, Any]]:
 def make(name: str, by: Secured, *, is_scram: bool) -> Client:
     log = by.folder / f"{name}-{'scram' if is_scram else 'certificate'}.log"
     if name in ("confluent", "kcat"):
-        bootstrap, settings = _librdkafka(by, is_scram)
+        bootstrap, settings = librdkafka(by, is_scram)
         return (
             Confluent(bootstrap, **settings) if name == "confluent" else Kcat(bootstrap, **settings)
         )
@@ -196,3 +199,33 @@ def make(name: str, by: Secured, *, is_scram: bool) -> Client:
 
 def with_log(given: tuple[str, Any], log: Path) -> tuple[str, Path, Any]:
     return given[0], log, given[1]
+
+
+def with_token(name: str, by: Secured, token: str) -> Any:
+    """confluent or java."""
+    bootstrap, trust = by.addresses["sasl+tls"], by.certificates.ca
+    if name == "confluent":
+        return Confluent(
+            bootstrap,
+            **{
+                "security.protocol": "sasl_ssl",
+                "ssl.ca.location": str(trust),
+                "sasl.mechanism": "OAUTHBEARER",
+                "oauth_cb": lambda _: (token, time.time() + 300),
+            },
+        )
+    path = by.folder / "token"
+    path.write_text(token)
+    allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={path.as_uri()}"
+    settings = {
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trust),
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.jwt.retriever.class": f"{OAUTH}.FileJwtRetriever",
+        "sasl.oauthbearer.token.endpoint.url": path.as_uri(),
+        "sasl.login.callback.handler.class": f"{OAUTH}.OAuthBearerLoginCallbackHandler",
+        "sasl.jaas.config": JAAS.format("oauthbearer.OAuthBearerLogin", ""),
+    }
+    log = (by.folder / "java-token.log").open("w")
+    return Driver([*java_command(), allowed, "Driver", bootstrap], log, settings)

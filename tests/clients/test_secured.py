@@ -1,24 +1,42 @@
 """Every client reaches a secured broker, by a password and by a certificate, and no further than
 its ACLs let it."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from clients.adapters.confluent import Confluent
 from clients.registry import NAMES
 from clients.samples import SAMPLES
-from clients.secured import PREFIX, Secured, a_secured_broker, make
+from clients.secured import (
+    MECHANISM,
+    PREFIX,
+    Secured,
+    a_secured_broker,
+    librdkafka,
+    make,
+    with_token,
+)
 from confluent_kafka import KafkaException
 from support.broker import RUNNING
+from support.tokens import AUDIENCE, ISSUER, Issuer, published
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    import os
+def issuer() -> Issuer:
+    return Issuer()
 
+
+@pytest.fixture(scope="module")
+def secured(issuer: Issuer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     if RUNNING in os.environ:
         pytest.skip(f"{RUNNING} names the one broker to be tested")
-    with a_secured_broker(tmp_path_factory.mktemp("secured")) as running:
-        yield running
+    with published(issuer) as url:
+        tokens = ["--oauth-jwks", url, "--oauth-issuer", ISSUER, "--oauth-audience", AUDIENCE]
+        mechanisms = ["--sasl-mechanisms", f"PLAIN,{MECHANISM},OAUTHBEARER"]
+        folder = tmp_path_factory.mktemp("secured")
+        with a_secured_broker(folder, *mechanisms, *tokens) as running:
+            yield running
 
 
 @pytest.mark.parametrize("way", ["scram", "certificate"])
@@ -35,6 +53,39 @@ def test_a_client_that_says_who_it_is_writes_and_reads(secured: Secured, name: s
     mechanism = "SCRAM-SHA-512" if way == "scram" else "certificate"
     assert "login principal=User:alice" in secured.audit()
     assert f"mechanism={mechanism}" in secured.audit()
+
+
+@pytest.mark.parametrize("name", ["confluent", "java"])
+def test_a_client_with_a_token_writes_and_reads(secured: Secured, issuer: Issuer, name: str):
+    topic = f"{PREFIX}{name}-token"
+    client = with_token(name, secured, issuer.token())
+    try:
+        client.produce(topic, SAMPLES[:1])
+        (found,) = client.consume(topic, "earliest", 1)
+    finally:
+        client.close()
+    assert found.content == SAMPLES[0].content
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [{"aud": "another"}, {"iss": "https://another.example"}, {"exp": 1}, {"sub": None}],
+    ids=["audience", "issuer", "expired", "nobody"],
+)
+def test_a_token_that_is_not_for_this_broker_is_refused(
+    secured: Secured, issuer: Issuer, claims: dict[str, object]
+):
+    client = with_token("confluent", secured, issuer.token(**claims))
+    before = secured.audit().count("login refused")
+    with pytest.raises(KafkaException):
+        client.admin().list_topics(timeout=3)
+    assert secured.audit().count("login refused") > before
+
+
+def test_a_password_goes_by_plain_where_it_is_offered(secured: Secured):
+    bootstrap, settings = librdkafka(secured, is_scram=True)
+    client = Confluent(bootstrap, **{**settings, "sasl.mechanism": "PLAIN"})
+    assert client.describe().brokers == [bootstrap]
 
 
 @pytest.mark.parametrize("way", ["scram", "certificate"])

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from samsa.access.view import AdminChange
 from samsa.bounded import Bounded
 from samsa.runtime.logs import event
 from samsa.security.access import Question
@@ -64,8 +65,18 @@ class Audit:
         )
 
     def changed(self, **what: Any) -> None:
-        """principal, address, api, resource, outcome."""
+        """principal, address, action, resource, outcome."""
         event(log, logging.INFO, "change", **_shortened(what))
+
+    def administered(self, change: AdminChange) -> None:
+        """ACLs, credentials or quotas were changed (`SecurityView.on_change`)."""
+        self.changed(
+            principal=change.principal,
+            address=change.host.removeprefix("/"),
+            action=change.action,
+            resource=change.subject,
+            outcome="none",
+        )
 
     def _refusal(self, name: str, **fields: Any) -> None:
         second = int(self._now_s())

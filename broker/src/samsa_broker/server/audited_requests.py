@@ -1,4 +1,7 @@
-"""The requests of a connection of a secured broker: changes of an administrator are audited."""
+"""The requests of a connection of a secured broker: those that change topics or groups are audited.
+
+Changes of ACLs, credentials and quotas are audited where they are made (`SecurityView.on_change`).
+"""
 
 from collections.abc import Callable, Coroutine, Iterator
 from itertools import islice
@@ -7,7 +10,6 @@ from typing import Any
 from samsa.broker.broker import Answer, Broker
 from samsa.client_requests import ClientRequests
 from samsa.security.access import Access
-from samsa.security.kinds import Operation, PatternType, Permission, ResourceType
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, ErrorCode
 from samsa.wire.frame import Request
@@ -40,7 +42,7 @@ class AuditedRequests(ClientRequests):
             self._audit.changed(
                 principal=self.access.principal,
                 address=self._peer,
-                api=APIS[request.api_key].name,
+                action=APIS[request.api_key].name,
                 resource=resource,
                 outcome=_outcome(code),
             )
@@ -74,33 +76,6 @@ def _offsets(request: Request, answer: Any) -> Changes:
     yield f"group {_asked(request).group_id}", answer.error_code
 
 
-def _quotas(_: Request, answer: Any) -> Changes:
-    for row in answer.entries:
-        names = (f"{part.entity_type}={part.entity_name or '<default>'}" for part in row.entity)
-        yield ", ".join(names), row.error_code
-
-
-def _made_acls(request: Request, answer: Any) -> Changes:
-    for row, result in zip(_asked(request).creations, answer.results, strict=False):
-        pattern = row.resource_pattern_type
-        yield _acl(row, pattern), result.error_code
-
-
-def _deleted_acls(_: Request, answer: Any) -> Changes:
-    for result in answer.filter_results:
-        if result.error_code:
-            yield "a filter", result.error_code
-        for row in result.matching_acls:
-            yield _acl(row, row.pattern_type), row.error_code
-
-
-def _acl(row: Any, pattern: int) -> str:
-    kind, operation = ResourceType(row.resource_type).name, Operation(row.operation).name
-    allows = Permission(row.permission_type).name
-    where = f"{PatternType(pattern).name} {kind}:{row.resource_name}"
-    return f"{allows} {row.principal} from {row.host} {operation} on {where}"
-
-
 def _asked(request: Request) -> Any:
     """Its rows, once more: the handler has had them."""
     try:
@@ -118,8 +93,4 @@ CHANGES: dict[int, Callable[[Request, Any], Changes]] = {
     ApiKey.INCREMENTAL_ALTER_CONFIGS: _rows("responses", "resource_name"),
     ApiKey.DELETE_GROUPS: _rows("results", "group_id"),
     ApiKey.OFFSET_DELETE: _offsets,
-    ApiKey.CREATE_ACLS: _made_acls,
-    ApiKey.DELETE_ACLS: _deleted_acls,
-    ApiKey.ALTER_CLIENT_QUOTAS: _quotas,
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _rows("results", "user"),
 }

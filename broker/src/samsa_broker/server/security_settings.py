@@ -87,7 +87,14 @@ def secured(broker: Broker, settings: SecuritySettings) -> Security:
     assert broker.groups is not None
     audit = Audit()
     clock = broker.stores.clock
-    view = SecurityView(broker.groups, clock, broker.stores.nonce, settings.rules, audit.decided)
+    view = SecurityView(
+        broker.groups,
+        clock,
+        broker.stores.nonce,
+        settings.rules,
+        audit.decided,
+        audit.administered,
+    )
     broker.access = view
 
     def credential_of(user: str, mechanism: ScramMechanism) -> ScramCredential | None:
