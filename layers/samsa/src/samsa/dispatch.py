@@ -8,6 +8,7 @@ from typing import Any
 from samsa.broker.broker import HANDLERS, Answer, Broker, Context, Later
 from samsa.broker.work import SHORT
 from samsa.handlers import k18_api_versions
+from samsa.security.access import UNLIMITED, Access
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, TooManyElements
 from samsa.wire.frame import Request, response_frame
@@ -24,11 +25,16 @@ def version_of_answer(request: Request) -> int:
 
 
 async def answer(
-    request: Request, address: tuple[str, int], broker: Broker, client_host: str = ""
+    request: Request,
+    address: tuple[str, int],
+    broker: Broker,
+    client_host: str = "",
+    access: Access = UNLIMITED,
 ) -> Answer:
-    """A row, None, Later or Held. Raises DecodeError: the caller closes the connection."""
+    """A row, None, Later or Held. `access` is what the client may do. Raises DecodeError: the
+    caller closes the connection."""
     version = version_of_answer(request)
-    context = Context(request.api_version, request.client_id, address, client_host)
+    context = Context(request.api_version, request.client_id, address, client_host, access=access)
     if version != request.api_version:
         return k18_api_versions.unsupported_version()
     # librdkafka 2.16 sends Metadata v13 with extra bytes at the end; Apache Kafka accepts them too.

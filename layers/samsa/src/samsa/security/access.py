@@ -104,7 +104,6 @@ class Limited:
         self._answers: Bounded[tuple[Operation, ResourceType, str], Decision] = Bounded(
             MOST_ANSWERS
         )
-        self._any: dict[tuple[Operation, ResourceType], bool] = {}
 
     def may(self, operation: Operation, resource: ResourceType, name: str) -> bool:
         decision = self._remembered(operation, resource, name)
@@ -121,11 +120,7 @@ class Limited:
         return decision.allowed
 
     def may_on_any(self, operation: Operation, resource: ResourceType) -> bool:
-        authorizer = self._in_force()
-        allowed = self._any.get((operation, resource))
-        if allowed is None:
-            allowed = authorizer.authorize_any(self.principal, self.host, operation, resource)
-            self._any[operation, resource] = allowed
+        allowed = self._current().authorize_any(self.principal, self.host, operation, resource)
         if not allowed:
             self._tell(None, operation, resource, "")
         return allowed
@@ -138,16 +133,11 @@ class Limited:
     def _remembered(
         self, operation: Operation, resource: ResourceType, name: str
     ) -> Decision | None:
-        self._in_force()
-        return self._answers.use((operation, resource, name))
-
-    def _in_force(self) -> Authorizer:
         authorizer = self._current()
         if authorizer is not self._authorizer:
             self._authorizer = authorizer
             self._answers.clear()
-            self._any.clear()
-        return authorizer
+        return self._answers.use((operation, resource, name))
 
     def _decide(self, operation: Operation, resource: ResourceType, name: str) -> Decision:
         decision = self._authorizer.authorize(self.principal, self.host, operation, resource, name)

@@ -11,14 +11,16 @@ The rules are those of Kafka's StandardAuthorizer:
 - If nothing counts, the answer is no. But if no entry at all covers the name, not even for others,
   the answer is what `allow_if_no_acl` says.
 
-An Authorizer never changes: a change of entries makes another one. Entries are found by principal,
-then by name, so that a question costs the same with ten entries and with ten thousand.
+The entries of an Authorizer never change: a change makes another Authorizer. Entries are found by
+principal, then by name, so that a question costs the same with ten entries and with ten thousand.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
+
+from samsa.bounded import Bounded
 
 from .acls import EVERY_USER, WILDCARD, Acl
 from .kinds import Operation, PatternType, Permission, ResourceType
@@ -31,6 +33,9 @@ IMPLIED_BY: dict[Operation, frozenset[Operation]] = {
     Operation.DESCRIBE_CONFIGS: frozenset({Operation.ALTER_CONFIGS}),
 }
 """Operations that an entry allows beside its own."""
+
+MOST_ANSWERS = 1000
+"""Answers about any resource that are remembered: each looks at all entries of a principal."""
 
 A_NAME = "hardcode"
 """Kafka first asks whether an operation is allowed on a resource of this name, when it asks whether
@@ -99,14 +104,16 @@ class Authorizer:
         super_users: frozenset[str] = frozenset(),
         allow_if_no_acl: bool = False,
     ) -> None:
-        self.acls = frozenset(acls)
+        self.acls = tuple(dict.fromkeys(acls))
         self.super_users = super_users
         self.allow_if_no_acl = allow_if_no_acl
         self._of_principal: dict[tuple[ResourceType, str], _Patterns] = defaultdict(_Patterns)
         self._of_all: dict[ResourceType, _Patterns] = defaultdict(_Patterns)
-        for acl in sorted(self.acls):
+        self._any: Bounded[tuple[str, str, Operation, ResourceType], bool] = Bounded(MOST_ANSWERS)
+        for acl in self.acls:
             self._of_principal[acl.resource_type, acl.principal].add(acl)
-            self._of_all[acl.resource_type].add(acl)
+            if allow_if_no_acl:
+                self._of_all[acl.resource_type].add(acl)
 
     def authorize(
         self,
@@ -138,10 +145,19 @@ class Authorizer:
         implied operations count for nothing here, but for the one name that is asked first."""
         if self.authorize(principal, host, operation, resource_type, A_NAME).allowed:
             return True
-        host = canonical_host(host)
+        question = (str(principal), canonical_host(host), operation, resource_type)
+        answer = self._any.use(question)
+        if answer is None:
+            answer = self._any_by_entries(*question)
+            self._any.keep(question, answer)
+        return answer
+
+    def _any_by_entries(
+        self, who: str, host: str, operation: Operation, resource_type: ResourceType
+    ) -> bool:
         allowed: list[Acl] = []
         denied: set[tuple[PatternType, str]] = set()
-        for patterns in self._patterns_of(str(principal), resource_type):
+        for patterns in self._patterns_of(who, resource_type):
             for acl in patterns:
                 if not _has_host(acl, host) or acl.operation not in (operation, Operation.ALL):
                     continue

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Reply, Result
+from .results import MOST_BYTES, Authenticated, Refused, Reply, Result, shown
 
 ALGORITHMS = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
@@ -26,7 +26,8 @@ SKEW_MS = 30_000
 Claims = Mapping[str, Any]
 Verify = Callable[[str, Claims], bool]
 """Whether the signature of a token (header.payload.signature) is right, by its header (`alg` and
-`kid`). May wait for keys: a step of an exchange runs beside the event loop."""
+`kid`). It does not raise: a key that cannot be had is a signature that is not right. It may wait
+for keys, as a step of an exchange runs beside the event loop."""
 
 
 class TokenRules(NamedTuple):
@@ -55,6 +56,7 @@ _NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
 _PAIR = r"[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01"
 _FIRST = re.compile(rf"n,(?:a=(?P<authzid>{_NAME}))?,\x01(?P<pairs>(?:{_PAIR})*)\x01")
 _BEARER = re.compile(r"(?i:bearer) +(?P<token>[-_~+/.a-zA-Z0-9]+=*)")
+_URL_SAFE = re.compile(r"[-_A-Za-z0-9]+")
 _NOT_FIRST = "not a first message of OAUTHBEARER"
 _GIVES_UP = b"\x01"
 _INVALID = b'{"status":"invalid_token"}'
@@ -90,7 +92,7 @@ class OAuthBearerExchange:
             return Reply(_INVALID)
         if acts_as not in ("", token.name):
             return Refused(
-                f"{token.name} asks to act as {acts_as}",
+                f"{shown(token.name)} asks to act as {shown(acts_as)}",
                 f"Authentication failed: Client requested an authorization id ({acts_as}) that is "
                 f"different from the token's principal name ({token.name})",
             )
@@ -139,6 +141,8 @@ def validated(compact: str, rules: TokenRules, now_ms: int) -> Token:
 
 
 def _json(part: str) -> dict[str, Any]:
+    if _URL_SAFE.fullmatch(part) is None:
+        raise InvalidToken("not a JWT")
     try:
         found = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (NotBase64, ValueError, RecursionError):

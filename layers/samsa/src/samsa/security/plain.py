@@ -4,7 +4,7 @@ Passwords are checked against SCRAM credentials: there is one set of users for b
 """
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Result
+from .results import MOST_BYTES, Authenticated, Refused, Result, shown
 from .scram import CredentialOf, ScramCredential, ScramMechanism, stand_in
 
 _WRONG = "Authentication failed: Invalid username or password"
@@ -37,7 +37,7 @@ class PlainExchange:
         if not password:
             return _refused("Authentication failed: password not specified")
         if not self._is_right(user, password):
-            return Refused(f"a wrong password of {user}, or no such user", _WRONG)
+            return Refused(f"a wrong password of {shown(user)}, or no such user", _WRONG)
         if acts_as not in ("", user):
             return _refused(
                 "Authentication failed: Client requested an authorization id that is different "

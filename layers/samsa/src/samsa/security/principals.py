@@ -1,6 +1,5 @@
 """Principals and addresses: who sends requests, and from where."""
 
-from ipaddress import ip_address
 from typing import NamedTuple, Self
 
 
@@ -30,6 +29,8 @@ def canonical_host(host: str) -> str:
     name the same host. An IPv4 address in IPv6's clothes is an IPv4 address, as in Java."""
     if ":" not in host:
         return host
+    from ipaddress import ip_address  # Rare, and slow to load.
+
     try:
         address = ip_address(host)
     except ValueError:

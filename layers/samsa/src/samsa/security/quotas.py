@@ -6,7 +6,6 @@ by both, as the quota is set (ClientQuotaManager).
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from ipaddress import ip_address
 from typing import NamedTuple, Self
 
 from .principals import canonical_host
@@ -82,6 +81,8 @@ def _problem_with_types(seen: Mapping[str, str | None]) -> str | None:
 
 
 def _is_address(text: str) -> bool:
+    from ipaddress import ip_address  # Rare, and slow to load.
+
     try:
         ip_address(text)
     except ValueError:

@@ -7,6 +7,8 @@ from .principals import Principal
 MOST_BYTES = 64 * 1024
 """A longer token is refused unread. Kafka refuses frames of more than 512 KiB before a login."""
 
+LONGEST_SHOWN = 100
+
 
 class Reply(NamedTuple):
     """To be sent; the client's next token is awaited."""
@@ -38,6 +40,11 @@ class Refused(NamedTuple):
             f"Authentication failed during {during} due to invalid credentials "
             f"with SASL mechanism {mechanism}"
         )
+
+
+def shown(name: str) -> str:
+    """A name that a client gave, for a log: on one line, and not long."""
+    return repr(name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…")
 
 
 Result = Reply | Authenticated | Refused

@@ -62,7 +62,8 @@ class Sasl(NamedTuple):
         if mechanism == PLAIN:
             return PlainExchange(self.credential_of)
         if mechanism == OAUTHBEARER:
-            assert self.token_rules is not None, "OAUTHBEARER is offered without rules for tokens"
+            if self.token_rules is None:
+                raise ValueError("OAUTHBEARER is offered without rules for its tokens")
             return OAuthBearerExchange(self.token_rules, now_ms)
         return ScramExchange(
             ScramMechanism.of(mechanism), self.credential_of, nonce, self.secret

@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import NamedTuple, Self
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Reply, Result
+from .results import MOST_BYTES, Authenticated, Refused, Reply, Result, shown
 
 FEWEST_ITERATIONS = 4096
 MOST_ITERATIONS = 16384
@@ -173,13 +173,15 @@ class ScramExchange:
             return Refused("a user's name that is not UTF-8")
         if acts_as not in ("", self._user):
             return Refused(
-                f"{self._user} asks to act as {acts_as}",
+                f"{shown(self._user)} asks to act as {shown(acts_as)}",
                 "Authentication failed: Client requested an authorization id that is different "
                 "from username",
             )
         found = self._credential_of(self._user, self._mechanism)
+        # Made for all, so that it takes as long for those who exist.
+        other = stand_in(self._user, self._mechanism, self._secret)
         self._exists = found is not None
-        self._credential = found or stand_in(self._user, self._mechanism, self._secret)
+        self._credential = found or other
         return self._server_first(match)
 
     def _server_first(self, match: re.Match[bytes]) -> Result:
@@ -202,10 +204,11 @@ class ScramExchange:
             proof = b64decode(match["proof"], validate=True)
         except NotBase64:
             return Refused("not Base64 in the final message of SCRAM")
-        if match["nonce"] != self._nonces:
-            return Refused(f"{self._user} answers to another nonce")
+        # Ends with it, as in Kafka: librdkafka before 2.2 puts its own nonce in front once more.
+        if not match["nonce"].endswith(self._nonces):
+            return Refused(f"{shown(self._user)} answers to another nonce")
         if channel != self._header:
-            return Refused(f"{self._user} changed the header of the first message")
+            return Refused(f"{shown(self._user)} changed the header of the first message")
         return self._verified(self._said + b"," + match["unproven"], proof)
 
     def _verified(self, said: bytes, proof: bytes) -> Result:
@@ -218,9 +221,9 @@ class ScramExchange:
         fits = hmac.compare_digest(stored_key, credential.stored_key)
         ours = _hmac(credential.server_key, said, self._mechanism)
         if not self._exists:
-            return Refused(f"no user {self._user} with {self._mechanism.sasl_name}")
+            return Refused(f"no user {shown(self._user)} with {self._mechanism.sasl_name}")
         if not fits:
-            return Refused(f"a wrong password of {self._user}")
+            return Refused(f"a wrong password of {shown(self._user)}")
         return Authenticated(Principal(USER, self._user), b"v=" + b64encode(ours))
 
 

@@ -26,14 +26,9 @@ _KEYWORDS = {
     "0.9.2342.19200300.100.1.1": "UID",
 }
 _SEQUENCE, _SET, _OID, _VERSION = 0x30, 0x31, 0x06, 0xA0
-_ENCODINGS = {
-    0x0C: "utf-8",  # UTF8String
-    0x13: "ascii",  # PrintableString
-    0x14: "latin-1",  # TeletexString
-    0x16: "ascii",  # IA5String
-    0x1B: "ascii",  # GeneralString
-    0x1E: "utf-16-be",  # BMPString
-}
+_STRINGS = {0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1E}
+"""UTF8, Printable, Teletex, IA5, General, BMP: Java reads all of them as UTF-8. What is no UTF-8 it
+replaces, so that two subjects may get one name: here such a certificate is refused."""
 _ESCAPED = re.compile(r'[,=+<>#;"\\]')
 
 
@@ -64,10 +59,10 @@ def _relative_name(part: _Value) -> str:
 def _attribute(pair: _Value) -> str:
     number, value = _values(_expected(pair, _SEQUENCE))
     oid = _oid(_expected(number, _OID))
-    keyword, encoding = _KEYWORDS.get(oid), _ENCODINGS.get(value.tag)
-    if keyword is None or encoding is None:
+    keyword = _KEYWORDS.get(oid)
+    if keyword is None or value.tag not in _STRINGS:
         return f"{keyword or oid}=#{value.encoded.hex()}"
-    return f"{keyword}={_escaped(value.content.decode(encoding))}"
+    return f"{keyword}={_escaped(value.content.decode())}"
 
 
 def _escaped(text: str) -> str:
@@ -126,6 +121,8 @@ _RULE = re.compile(
 _BETWEEN = re.compile(r"[\s,]*")
 _REFERENCE = re.compile(r"\\(?P<escaped>.)|\$(?P<number>[0-9]+)|\$\{(?P<name>\w+)\}|(?P<bad>[\\$])")
 
+_NAMED_GROUP = re.compile(r"(?<!\\)\(\?<(?=[A-Za-z])")
+"""Java writes (?<name>...)."""
 _CASES: dict[str, Callable[[str], str]] = {"L": str.lower, "U": str.upper, "": str}
 
 Rule = Callable[[str], str | None]
@@ -170,7 +167,7 @@ def _rule(match: re.Match[str]) -> Rule:
     if match["default"]:
         return lambda distinguished: distinguished
     try:
-        pattern = re.compile(match["pattern"])
+        pattern = re.compile(_NAMED_GROUP.sub("(?P<", match["pattern"]))
     except re.error as error:
         raise ValueError(f"Invalid rule: {match[0]} ({error})") from None
     replaced = _replacement(match["replacement"], pattern)
