@@ -59,12 +59,11 @@ def prepare(given: argparse.Namespace, data: Path) -> FirstUser | None:
     for name in ("listen", "tls_cert", "tls_key", "tls_client_ca"):
         if getattr(given, name):
             raise Mistake(f"--secure stands for --{name.replace('_', '-')}: give one of them")
-    host, port = given.host or DEFAULT_HOST, given.port
     folder = Folder(data / "security")
     folder.path.mkdir(mode=0o700, exist_ok=True)
-    _make_certificate(folder, _names(host, given.advertise))
-    given.listen = [ListenerAddress(Kind.SASL_TLS, host, DEFAULT_PORT if port is None else port)]
-    given.host = given.port = None
+    _make_certificate(folder, _names(given.host, given.advertise))
+    given.listen = [ListenerAddress(Kind.SASL_TLS, given.host, given.port)]
+    given.host, given.port = DEFAULT_HOST, DEFAULT_PORT
     given.tls_cert, given.tls_key = str(folder.certificate), str(folder.key)
     given.acls = True
     given.super_user = [*given.super_user, f"User:{USER}"]

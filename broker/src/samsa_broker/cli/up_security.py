@@ -25,10 +25,10 @@ class Mistake(ValueError):
 
 
 def add_listeners(up: Any) -> None:
+    up.add_argument("--host", default=DEFAULT_HOST, help="address to listen on (%(default)s)")
     up.add_argument(
-        "--host", help=f"address to listen on ({DEFAULT_HOST})",
-    )  # fmt: skip
-    up.add_argument("--port", type=port, help=f"0 picks a free one ({DEFAULT_PORT})")
+        "--port", type=port, default=DEFAULT_PORT, help="0 picks a free one (%(default)s)"
+    )
     up.add_argument(
         "--listen", metavar="KIND://HOST:PORT", type=_listener, action="append", default=[],
         help="instead of --host and --port, once for each listener: plaintext://, tls://, "
@@ -152,10 +152,9 @@ def _principal(text: str) -> str:
 
 def listeners(given: argparse.Namespace) -> tuple[ListenerAddress, ...]:
     """Raises Mistake."""
-    if given.listen and (given.host is not None or given.port is not None):
+    if given.listen and (given.host, given.port) != (DEFAULT_HOST, DEFAULT_PORT):
         raise Mistake("--listen stands for --host and --port: give it, or these")
-    port = DEFAULT_PORT if given.port is None else given.port
-    found = given.listen or [ListenerAddress(Kind.PLAINTEXT, given.host or DEFAULT_HOST, port)]
+    found = given.listen or [ListenerAddress(Kind.PLAINTEXT, given.host, given.port)]
     kinds = [each.kind for each in found]
     for kind in kinds:
         if kinds.count(kind) > 1:
