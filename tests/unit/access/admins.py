@@ -1,5 +1,6 @@
 """Admins' requests to a broker without a server, by principals with and without rights."""
 
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -28,18 +29,19 @@ DENY, ALLOW = 2, 3
 class Office:
     """A broker with ACLs, and its super user."""
 
-    def __init__(self, folder: Path, **rules: Any) -> None:
+    def __init__(self, folder: Path, has_acls: bool = True, **limits: int) -> None:
         path = str(folder / "ledger.db")
         ledger = SqliteLedger(path)
         self.store = Flaky(SqliteGroups(path))
         self.told: list[AdminChange] = []
         words = count()
         self.broker = a_broker(ledger, MemoryObjects(), TurnedClock(), self.store)
+        self.broker.rules = replace(self.broker.rules, **limits)
         self.broker.access = SecurityView(
             self.store,
             self.broker.stores.clock,
             lambda: f"w{next(words)}",
-            SecurityRules(**{"has_acls": True, "super_users": frozenset({str(BOSS)})} | rules),
+            SecurityRules(has_acls, frozenset({str(BOSS)})),
             on_change=self.told.append,
         )
 

@@ -179,7 +179,7 @@ async def test_thousands_of_acls_are_created_described_and_deleted(office: Offic
 
 
 async def test_acls_beyond_the_limit_are_refused_before_anything_is_stored(tmp_path: Path):
-    office = Office(tmp_path, most_acls=2)
+    office = Office(tmp_path, max_acls=2)
     results = await office.allow(creation("a"), creation("b"), creation("a"), creation("c"))
     assert codes(results) == [0, 0, 0, ErrorCode.POLICY_VIOLATION]
     assert codes(await office.allow(creation("d"))) == [ErrorCode.POLICY_VIOLATION]

@@ -173,7 +173,7 @@ async def test_a_request_that_only_validates_stores_nothing(office: Office):
 
 
 async def test_quotas_beyond_the_limit_are_refused(tmp_path: Path):
-    office = Office(tmp_path, most_quotas=2)
+    office = Office(tmp_path, max_quotas=2)
     done = await altered(
         office, entry(ALICE, {PRODUCE: 1, CONSUME: 1}), entry(APP, TEN), entry(ALICES_APP, {})
     )

@@ -140,7 +140,7 @@ async def test_the_first_problem_of_a_user_is_the_one_that_is_told(office: Offic
 
 
 async def test_credentials_beyond_the_limit_are_refused(tmp_path: Path):
-    office = Office(tmp_path, most_credentials=1)
+    office = Office(tmp_path, max_credentials=1)
     done = await altered(office, put(), put("bob"))
     assert [done[user][0] for user in ("alice", "bob")] == [0, ErrorCode.POLICY_VIOLATION]
     assert (await altered(office, put(iterations=5000)))["alice"][0] == 0

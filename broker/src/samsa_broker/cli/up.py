@@ -126,6 +126,11 @@ def _add_limits(group: Any) -> None:
     limit("--max-topics", positive, 20_000, "in all; one more is refused")
     limit("--max-partitions", positive, 100_000, "of all topics together; more are refused")
     limit("--max-groups", positive, 10_000, "in all; one more is refused")
+    rules = Rules()
+    limit("--max-acls", positive, rules.max_acls, "in all; one more is refused")
+    passwords = "SCRAM credentials of all users; one more is refused"
+    limit("--max-credentials", positive, rules.max_credentials, passwords)
+    limit("--max-quotas", positive, rules.max_quotas, "values in all; one more is refused")
     limit("--idle-timeout", seconds, 600.0, "after which a silent client is let go", "SECONDS")
     slow = "bytes per second of a request that has begun; a slower client is let go"
     limit("--min-request-rate", positive, 1_000, slow)
@@ -241,6 +246,9 @@ def _rules(given: argparse.Namespace) -> Rules:
         groups=_groups(given),
         offsets_retention_ms=given.offsets_retention_minutes * 60_000,
         max_groups=given.max_groups,
+        max_acls=given.max_acls,
+        max_credentials=given.max_credentials,
+        max_quotas=given.max_quotas,
         totals=Totals(given.max_topics, given.max_partitions),
         work=WorkLimits(given.max_request_elements, given.max_unpacked_bytes),
         transaction_max_timeout_ms=given.transaction_max_timeout_ms,

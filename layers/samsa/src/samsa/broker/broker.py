@@ -58,6 +58,11 @@ class Rules:
     max_groups: int | None = None
     totals: Totals | None = None
     """How many topics and partitions there may be; None: no limit, and they are not counted."""
+    max_acls: int = 10_000
+    max_credentials: int = 10_000
+    """SCRAM credentials: a user has one for each mechanism."""
+    max_quotas: int = 10_000
+    """Values, of all entities together."""
     max_answer_memory: int = 256 * 1024 * 1024
     """For the records of all fetches that are being answered from a remote store."""
     groups: "GroupSettings | None" = None

@@ -38,10 +38,11 @@ NO_AUTHORIZER = "No Authorizer is configured on the broker"
 async def describe_acls(
     request: DescribeAclsRequest, context: Context, broker: Broker
 ) -> DescribeAclsResponse:
-    wanted = read_filter(request)
     try:
+        view = acls_of(broker, NO_AUTHORIZER)
+        wanted = read_filter(request)
         check_cluster(context, Operation.DESCRIBE)
-        contents = await acls_of(broker, NO_AUTHORIZER).current()
+        contents = await view.current()
     except Refused as refused:
         return RESPONSE(error_code=refused.code, error_message=refused.message)
     except Unavailable:

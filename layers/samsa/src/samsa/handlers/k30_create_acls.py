@@ -21,6 +21,7 @@ from samsa.access.admin import (
 )
 from samsa.access.contents import Contents, Plan
 from samsa.access.entries import acl_entry
+from samsa.access.view import SecurityView
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
 from samsa.security.acls import Acl, has_unknown, problem_with
@@ -43,19 +44,21 @@ if TYPE_CHECKING:
 async def create_acls(
     request: CreateAclsRequest, context: Context, broker: Broker
 ) -> CreateAclsResponse:
-    asked = [_acl(row) async for row in broker.work.pace(request.creations)]
     try:
+        view = acls_of(broker)
+        asked = [_acl(row) async for row in broker.work.pace(request.creations)]
         check_cluster(context, Operation.ALTER)
-        results = await _create(asked, context, broker)
+        return RESPONSE(results=await _create(asked, context, broker, view))
     except Refused as refused:
-        results = [_refusal(refused)] * len(asked)
+        why = refused
     except Unavailable:
-        results = [_refusal(Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT))] * len(asked)
-    return RESPONSE(results=results)
+        why = Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT)
+    return RESPONSE(results=[_refusal(why)] * len(request.creations))
 
 
-async def _create(asked: list[Acl], context: Context, broker: Broker) -> list[AclCreationResult]:
-    view = acls_of(broker)
+async def _create(
+    asked: list[Acl], context: Context, broker: Broker, view: SecurityView
+) -> list[AclCreationResult]:
 
     async def plan(contents: Contents) -> Plan[tuple[list[AclCreationResult], list[Acl]]]:
         results, added = [], dict.fromkeys(contents.acls)
@@ -63,7 +66,7 @@ async def _create(asked: list[Acl], context: Context, broker: Broker) -> list[Ac
             try:
                 _check(acl)
                 if acl not in added:
-                    check_total(len(added) + 1, view.rules.most_acls, "ACLs")
+                    check_total(len(added) + 1, broker.rules.max_acls, "ACLs")
                 added.setdefault(acl)
                 results.append(RESULT())
             except Refused as refused:

@@ -14,6 +14,7 @@ from samsa.access.acl_filters import find, read_filter
 from samsa.access.admin import TIMED_OUT, acls_of, check_cluster, tell
 from samsa.access.contents import Contents, Plan
 from samsa.access.entries import acl_entry
+from samsa.access.view import SecurityView
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
 from samsa.security.acls import Acl, AclFilter
@@ -39,22 +40,21 @@ MOST_AT_ONCE = 10_000
 async def delete_acls(
     request: DeleteAclsRequest, context: Context, broker: Broker
 ) -> DeleteAclsResponse:
-    filters = [read_filter(row) async for row in broker.work.pace(request.filters)]
     try:
+        view = acls_of(broker)
+        filters = [read_filter(row) async for row in broker.work.pace(request.filters)]
         check_cluster(context, Operation.ALTER)
-        results = await _delete(filters, context, broker)
+        return RESPONSE(filter_results=await _delete(filters, context, broker, view))
     except Refused as refused:
-        results = [_refusal(refused)] * len(filters)
+        why = refused
     except Unavailable:
-        results = [_refusal(Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT))] * len(filters)
-    return RESPONSE(filter_results=results)
+        why = Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT)
+    return RESPONSE(filter_results=[_refusal(why)] * len(request.filters))
 
 
 async def _delete(
-    filters: list[AclFilter], context: Context, broker: Broker
+    filters: list[AclFilter], context: Context, broker: Broker, view: SecurityView
 ) -> list[DeleteAclsFilterResult]:
-    view = acls_of(broker)
-
     async def plan(contents: Contents) -> Plan[list[list[Acl]]]:
         found: list[list[Acl]] = []
         count = 0

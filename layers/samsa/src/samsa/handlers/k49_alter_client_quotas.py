@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     )
 
 
+MOST_PARTS = 16
+"""Of an entity that are looked at. There are three types, and two at most go together."""
+
+
 class Values(NamedTuple):
     """What becomes of the quotas of one entity."""
 
@@ -72,7 +76,7 @@ async def _alter(
             try:
                 values = _values(entity, row, contents.quotas.get(entity, {}))
                 total = len(contents.quota_values) + len(put) - len(removed)
-                check_total(total + len(values.put), view.rules.most_quotas, "quotas")
+                check_total(total + len(values.put), broker.rules.max_quotas, "quotas")
             except Refused as refused:
                 results[entity] = refused
                 continue
@@ -123,7 +127,8 @@ def _twice(entity: QuotaEntity) -> Refused:
 
 
 def _entity(row: EntryData) -> QuotaEntity:
-    return QuotaEntity.of({part.entity_type: part.entity_name for part in row.entity})
+    parts = row.entity[:MOST_PARTS]
+    return QuotaEntity.of({part.entity_type: part.entity_name for part in parts})
 
 
 def _result(entity: QuotaEntity, why: Refused | None) -> EntryDataResponse:

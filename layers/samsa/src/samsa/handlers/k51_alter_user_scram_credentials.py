@@ -64,7 +64,7 @@ async def _alter(
     view = broker.stored_access
 
     async def plan(contents: Contents) -> Plan[dict[str, Refused | None]]:
-        draft = Draft(contents, view.rules.most_credentials)
+        draft = Draft(contents, broker.rules.max_credentials)
         async for deletion in broker.work.pace(request.deletions):
             draft.add(deletion.name, partial(draft.delete, deletion))
         async for upsertion in broker.work.pace(request.upsertions):

@@ -28,12 +28,12 @@ REQUEST = Message(
 )
 
 ENTITY_RESPONSE = Struct(
-    "EntityDataResponse",
+    "EntityData",
     Field("entity_type", STRING),
     Field("entity_name", STRING, nullable=True),
 )
 ENTRY_RESPONSE = Struct(
-    "EntryDataResponse",
+    "EntryData",
     Field("error_code", INT16),
     Field("error_message", STRING, nullable=True),
     Array("entity", ENTITY_RESPONSE),
