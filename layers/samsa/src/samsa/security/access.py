@@ -79,11 +79,11 @@ class Question(NamedTuple):
 
 OnDecision = Callable[[Question, Decision | None], None]
 """Told of every refusal by `may` (with its decision) and by `may_on_any` (with None, as no single
-entry decides there). It is called in the middle of a request, and must be quick."""
+ACL decides there). It is called in the middle of a request, and must be quick."""
 
 
 class Limited:
-    """The rights of one principal at one address, by the entries that are in force when it is
+    """The rights of one principal at one address, by the ACLs that are in force when it is
     asked. `current` gives the Authorizer of now; answers are remembered for as long as it gives the
     same one."""
 
