@@ -20,18 +20,6 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import (
     add_offsets_to_txn,
     add_partitions_to_txn,
-<<<<<<< HEAD
-    alter_configs,
-    alter_partition_reassignments,
-    alter_replica_log_dirs,
-    consumer_group_describe,
-    consumer_group_heartbeat,
-    create_partitions,
-    create_topics,
-    delete_groups,
-    delete_records,
-    delete_topics,
-=======
     alter_client_quotas,
     alter_configs,
     alter_partition_reassignments,
@@ -48,7 +36,6 @@ from samsa.wire.messages import (
     delete_topics,
     describe_acls,
     describe_client_quotas,
->>>>>>> sec-handlers
     describe_cluster,
     describe_configs,
     describe_groups,
@@ -57,10 +44,7 @@ from samsa.wire.messages import (
     describe_quorum,
     describe_topic_partitions,
     describe_transactions,
-<<<<<<< HEAD
-=======
     describe_user_scram_credentials,
->>>>>>> sec-handlers
     elect_leaders,
     end_txn,
     fetch,
@@ -97,11 +81,7 @@ CODES = {
     CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
     TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
-<<<<<<< HEAD
-ON_TOPIC, ON_GROUP, ON_BROKER = 2, 32, 4
-=======
 ON_TOPIC, ON_GROUP, ON_BROKER, ON_CLIENT_METRICS = 2, 32, 4, 16
->>>>>>> sec-handlers
 """Resource types of the config APIs."""
 
 
@@ -128,11 +108,8 @@ class Right(NamedTuple):
     resource: ResourceType
     of: str = ""
     """The field of `Given` with the name; nothing for the cluster."""
-<<<<<<< HEAD
-=======
     any_will_do: bool = False
     """The name does not matter."""
->>>>>>> sec-handlers
 
     def acl(
         self,
@@ -149,12 +126,8 @@ class Right(NamedTuple):
 
     @property
     def words(self) -> str:
-<<<<<<< HEAD
-        return f"{self.operation.name} on the {_NAMES[self.resource]}"
-=======
         article = "any" if self.any_will_do else "the"
         return f"{self.operation.name} on {article} {_NAMES[self.resource]}"
->>>>>>> sec-handlers
 
 
 _NAMES = {TOPIC: "topic", GROUP: "group", CLUSTER: "cluster", TRANSACTIONAL_ID: "transactional id"}
@@ -185,11 +158,8 @@ class Question(NamedTuple):
     hides: str = ""
     """Without the last group of rights there is no error: what this field of `Given` names is left
     out of the answer."""
-<<<<<<< HEAD
-=======
     also: tuple[Right, ...] = ()
     """Rights that are not needed, and of which the answer tells."""
->>>>>>> sec-handlers
     names_nothing: bool = True
     """Whether a refusal is the same where nothing exists: only names are given, not ids."""
 
@@ -222,18 +192,11 @@ def cases(question: Question, principal: str, given: Given) -> Iterator[Case]:
     needs = question.needs
     firsts = [rights[0] for rights in needs]
     everything = [right for rights in needs for right in rights]
-<<<<<<< HEAD
-    if not needs:
-        yield Case("no ACL", [], None)
-        return
-    yield Case("no ACL", [], 0)
-=======
     yield Case("no ACL", [], 0 if needs else None)
     for right in question.also:
         yield Case(f"allowed, with {right.words}", allow(*firsts, right), None)
     if not needs:
         return
->>>>>>> sec-handlers
     yield Case("allowed", allow(*firsts), None)
     yield Case("prefixed", allow(*firsts, pattern=PatternType.PREFIXED), None)
     for other in {right for rights in needs for right in rights[1:]}:
@@ -253,12 +216,6 @@ def _implies(one: Right, other: Right) -> bool:
     return same and one.operation in IMPLIES.get(other.operation, ())
 
 
-<<<<<<< HEAD
-# What is there before the questions are asked
-
-Setup = Generator[tuple[ApiKey, int, Any], Any, Given]
-AGAIN = {3, 5, 14, 15, 16, 51, 72}
-=======
 def table() -> list[str]:
     """The table of `docs/security.md`. Questions of one API that need the same are one line."""
     lines: dict[tuple[ApiKey, str, str], str] = {}
@@ -279,7 +236,6 @@ def table() -> list[str]:
 
 Setup = Generator[tuple[ApiKey, int, Any], Any, Given]
 AGAIN = {3, 5, 6, 14, 15, 16, 51, 72}
->>>>>>> sec-handlers
 """Errors of Apache Kafka that has not made its internal topics yet."""
 
 
@@ -327,21 +283,14 @@ def codes(row: Any) -> list[int]:
         return [code for one in row for code in codes(one)]
     if not isinstance(row, Row):
         return []
-<<<<<<< HEAD
-    found = []
-=======
     found: list[int] = []
->>>>>>> sec-handlers
     for name in row.field_names:
         value = getattr(row, name)
         found += [value] if name in ERRORS else codes(value)
     return found
 
 
-<<<<<<< HEAD
-=======
 TRANSACTION_STATE = "__transaction_state"
->>>>>>> sec-handlers
 TOLD = {
     "name",
     "topic",
@@ -358,18 +307,12 @@ TOLD = {
 
 
 def told(row: Any) -> Any:
-<<<<<<< HEAD
-    """What an answer says of rights: errors, names, allowed operations."""
-    if isinstance(row, list):
-        return sorted((told(one) for one in row if isinstance(one, Row)), key=repr)
-=======
     """What an answer says of rights: errors, names, allowed operations. Rows of a list that say the
     same count once, in no order; what only Apache Kafka has is left out."""
     if isinstance(row, list):
         rows = [told(one) for one in row if isinstance(one, Row)]
         unique = {repr(one): one for one in rows if one and one.get("name") != TRANSACTION_STATE}
         return [unique[key] for key in sorted(unique)]
->>>>>>> sec-handlers
     if not isinstance(row, Row):
         return row
     kept = {}
@@ -377,13 +320,8 @@ def told(row: Any) -> Any:
         value = getattr(row, name)
         if name.endswith("error_code") or name in TOLD:
             kept[name] = value
-<<<<<<< HEAD
-        elif isinstance(value, list | Row):
-            kept[name] = told(value)
-=======
         elif isinstance(value, list | Row) and (inner := told(value)):
             kept[name] = inner
->>>>>>> sec-handlers
     return kept
 
 
@@ -519,14 +457,6 @@ def sets_configs(kind: int, of: str, config: str) -> Callable[[Given], Any]:
     return row
 
 
-<<<<<<< HEAD
-def replaces_configs(given: Given) -> Any:
-    change = alter_configs.CONFIG(name="retention.ms", value="3600000")
-    resource = alter_configs.RESOURCE(
-        resource_type=ON_TOPIC, resource_name=given.topic, configs=[change]
-    )
-    return alter_configs.REQUEST(resources=[resource], validate_only=True)
-=======
 def replaces_configs(kind: int, of: str = "", *names: str) -> Callable[[Given], Any]:
     def row(given: Given) -> Any:
         resource = alter_configs.RESOURCE(
@@ -537,7 +467,6 @@ def replaces_configs(kind: int, of: str = "", *names: str) -> Callable[[Given], 
         return alter_configs.REQUEST(resources=[resource], validate_only=True)
 
     return row
->>>>>>> sec-handlers
 
 
 def marks(given: Given) -> Any:
@@ -660,9 +589,6 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE,),),
         names_nothing=False,
     ),
-<<<<<<< HEAD
-    Q("Metadata, of all", K.METADATA, 12, lambda _: describes(None), ((DESCRIBE,),), hides="topic"),
-=======
     Q(
         "Metadata, of the cluster",
         K.METADATA,
@@ -679,7 +605,6 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE,),),
         hides="topic",
     ),
->>>>>>> sec-handlers
     Q(
         "Metadata, creating",
         K.METADATA,
@@ -724,8 +649,6 @@ QUESTIONS: tuple[Question, ...] = (
         ((group(OP.DESCRIBE),), (DESCRIBE,)),
     ),
     Q(
-<<<<<<< HEAD
-=======
         "OffsetFetch, as long ago",
         K.OFFSET_FETCH,
         1,
@@ -735,7 +658,6 @@ QUESTIONS: tuple[Question, ...] = (
         ((group(OP.DESCRIBE),), (DESCRIBE,)),
     ),
     Q(
->>>>>>> sec-handlers
         "OffsetFetch, of all topics",
         K.OFFSET_FETCH,
         9,
@@ -788,10 +710,7 @@ QUESTIONS: tuple[Question, ...] = (
         5,
         lambda g: describe_groups.REQUEST(groups=[g.group], include_authorized_operations=True),
         ((group(OP.DESCRIBE),),),
-<<<<<<< HEAD
-=======
         also=(group(OP.DELETE), group(OP.ALTER_CONFIGS)),
->>>>>>> sec-handlers
     ),
     Q(
         "ListGroups",
@@ -807,10 +726,7 @@ QUESTIONS: tuple[Question, ...] = (
         7,
         makes,
         ((topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),),
-<<<<<<< HEAD
-=======
         also=(topic(OP.DESCRIBE_CONFIGS, "fresh"),),
->>>>>>> sec-handlers
     ),
     Q(
         "DeleteTopics",
@@ -846,11 +762,7 @@ QUESTIONS: tuple[Question, ...] = (
         K.INIT_PRODUCER_ID,
         4,
         idempotent,
-<<<<<<< HEAD
-        ((cluster(OP.IDEMPOTENT_WRITE), WRITE),),
-=======
         ((cluster(OP.IDEMPOTENT_WRITE), WRITE._replace(any_will_do=True)),),
->>>>>>> sec-handlers
     ),
     Q(
         "InitProducerId, of a transactional id",
@@ -915,8 +827,6 @@ QUESTIONS: tuple[Question, ...] = (
         ((WRITE_BY_ID,), (group(OP.READ),), (READ,)),
     ),
     Q(
-<<<<<<< HEAD
-=======
         "DescribeAcls",
         K.DESCRIBE_ACLS,
         3,
@@ -1014,7 +924,6 @@ QUESTIONS: tuple[Question, ...] = (
         ((cluster(OP.ALTER),),),
     ),
     Q(
->>>>>>> sec-handlers
         "DescribeConfigs, of a topic",
         K.DESCRIBE_CONFIGS,
         4,
@@ -1035,9 +944,6 @@ QUESTIONS: tuple[Question, ...] = (
         wants_configs(ON_BROKER, ""),
         ((cluster(OP.DESCRIBE_CONFIGS),),),
     ),
-<<<<<<< HEAD
-    Q("AlterConfigs", K.ALTER_CONFIGS, 2, replaces_configs, ((topic(OP.ALTER_CONFIGS),),)),
-=======
     Q(
         "DescribeConfigs, of client metrics",
         K.DESCRIBE_CONFIGS,
@@ -1066,7 +972,6 @@ QUESTIONS: tuple[Question, ...] = (
         replaces_configs(ON_BROKER),
         ((cluster(OP.ALTER_CONFIGS),),),
     ),
->>>>>>> sec-handlers
     Q(
         "IncrementalAlterConfigs, of a topic",
         K.INCREMENTAL_ALTER_CONFIGS,
@@ -1157,26 +1062,15 @@ QUESTIONS: tuple[Question, ...] = (
         "OffsetDelete",
         K.OFFSET_DELETE,
         0,
-<<<<<<< HEAD
-        named(offset_delete, partition_index=5),
-        ((group(OP.DELETE),), (READ,)),
-    )._replace(
-        row=lambda g: offset_delete.REQUEST(
-=======
         lambda g: offset_delete.REQUEST(
->>>>>>> sec-handlers
             group_id=g.group,
             topics=[
                 offset_delete.TOPIC(
                     name=g.topic, partitions=[offset_delete.PARTITION(partition_index=5)]
                 )
             ],
-<<<<<<< HEAD
-        )
-=======
         ),
         ((group(OP.DELETE),), (READ,)),
->>>>>>> sec-handlers
     ),
     Q("DescribeQuorum", K.DESCRIBE_QUORUM, 2, lambda _: QUORUM, ((cluster(OP.DESCRIBE),),)),
     Q(
@@ -1192,10 +1086,7 @@ QUESTIONS: tuple[Question, ...] = (
         1,
         lambda _: describe_cluster.REQUEST(include_cluster_authorized_operations=True),
         (),
-<<<<<<< HEAD
-=======
         also=(cluster(OP.DESCRIBE), cluster(OP.ALTER), cluster(OP.CREATE)),
->>>>>>> sec-handlers
     ),
     Q(
         "DescribeProducers",
@@ -1214,11 +1105,7 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE_BY_ID,),),
     ),
     Q(
-<<<<<<< HEAD
-        "DescribeTransactions, topics",
-=======
         "DescribeTransactions, its topics",
->>>>>>> sec-handlers
         K.DESCRIBE_TRANSACTIONS,
         0,
         lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
@@ -1273,11 +1160,7 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE,),),
     ),
     Q(
-<<<<<<< HEAD
-        "DescribeTopicPartitions, of all",
-=======
         "DescribeTopicPartitions, of all topics",
->>>>>>> sec-handlers
         K.DESCRIBE_TOPIC_PARTITIONS,
         0,
         lambda _: describe_topic_partitions.REQUEST(topics=[]),
