@@ -14,11 +14,7 @@ from typing import Any
 import pytest
 from server.peer import Peer
 from support.kafka import a_kafka, free_ports
-<<<<<<< HEAD
-from support.permissions import AGAIN, Case, Given, Question, cases, codes, set_up, told
-=======
 from support.permissions import AGAIN, CODES, Case, Given, Question, cases, codes, set_up, told
->>>>>>> sec-handlers
 from unit.handlers.matrix import CASES, DOOMED, NOTHING, Asked, Site, access_of, with_ids
 
 from samsa.security.acls import Acl
@@ -39,26 +35,18 @@ SETTINGS = (
     "CONTROLLER://127.0.0.1:{controller}",
     "advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL_PLAINTEXT://127.0.0.1:%d",
     "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-<<<<<<< HEAD
-=======
     "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,"
     "CONTROLLER:PLAINTEXT",
->>>>>>> sec-handlers
     "sasl.enabled.mechanisms=PLAIN",
 )
 DIFFERENT = {
     "Metadata, creating": "Kafka's new topic is unknown until the next request",
-<<<<<<< HEAD
-}
-"""Questions whose answers to a client that may differ otherwise: only refusals are compared."""
-=======
     "DescribeQuorum": "Kafka's controllers have a listener of their own",
     "DescribeConfigs, of client metrics": "there are none here",
     "DescribeUserScramCredentials": "Kafka repeats the error for each user",
 }
 """Questions whose answers differ otherwise: only which errors refuse them is compared."""
 REFUSALS = set(CODES.values())
->>>>>>> sec-handlers
 FIRST = (ApiKey.CONSUMER_GROUP_DESCRIBE,)
 """Asked before the session of the group's member ends."""
 
@@ -179,19 +167,6 @@ def test_rights_are_those_of_kafka(kafka: Kafka, site: Site):
     kafka.allow(everywhere)
     given, ids = kafka.set_up()
     differences = []
-<<<<<<< HEAD
-    for user, (question, names, case, what) in in_order():
-        doomed = ids.get(names.doomed, names.doomed_id)
-        asked = names._replace(topic_id=given.topic_id, doomed_id=doomed)
-        theirs = kafka.ask(user, question, asked)
-        here = question.row(with_ids(names, topic_id, site))
-        ours = site.ask(question.key, question.version, here, access_of(case))
-        if question.name in DIFFERENT and case.refused is None:
-            continue
-        if told(theirs) != told(ours):
-            differences.append(f"{what}\n  Kafka: {told(theirs)}\n  Samsa: {told(ours)}")
-    assert not differences, "\n".join(differences)
-=======
     for user, asked in in_order():
         question, names, case, what = asked
         doomed = ids.get(names.doomed, names.doomed_id)
@@ -210,4 +185,3 @@ def _are_alike(asked: Asked, theirs: Any, ours: Any) -> bool:
     if asked.case.refused is None:
         return not REFUSALS & {*codes(theirs), *codes(ours)}
     return set(codes(theirs)) == set(codes(ours))
->>>>>>> sec-handlers
