@@ -6,7 +6,6 @@ come by TLS and log in with SCRAM; everything else is refused by ACLs until admi
 """
 
 import argparse
-import os
 import secrets
 import socket
 import sys
@@ -106,7 +105,7 @@ def lines(given: argparse.Namespace, data: Path, bootstrap: str) -> list[str]:
         return []
     folder = Folder(data / "security")
     password = f"<the content of {folder.password}>"
-    if os.isatty(sys.stdout.fileno()):
+    if is_terminal():
         password = folder.password.read_text().strip()
     return [
         "Java:",
@@ -116,6 +115,10 @@ def lines(given: argparse.Namespace, data: Path, bootstrap: str) -> list[str]:
         "Python (kafka-python, aiokafka):",
         *_python(bootstrap, folder.ca, password),
     ]
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _java(bootstrap: str, ca: Path, password: str) -> list[str]:

@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from samsa.access.rules import SecurityRules
@@ -234,6 +235,8 @@ def _oauth(given: argparse.Namespace) -> OAuthSettings | None:
         if given.oauth_jwks:
             raise Mistake("--oauth-jwks needs OAUTHBEARER among --sasl-mechanisms")
         return None
+    if find_spec("joserfc") is None:
+        raise Mistake("OAUTHBEARER needs joserfc; try: pip install 'samsa-broker[oauth]'")
     if not (given.oauth_jwks and given.oauth_issuer and given.oauth_audience):
         raise Mistake("OAUTHBEARER needs --oauth-jwks, --oauth-issuer and --oauth-audience")
     return OAuthSettings(
