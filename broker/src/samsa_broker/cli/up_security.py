@@ -262,4 +262,4 @@ def _warning(given: argparse.Namespace, listener: ListenerAddress) -> str | None
     is_known = listener.kind.has_sasl or (listener.kind.has_tls and given.tls_client_ca)
     if is_known or given.acls:
         return None
-    return f"whoever reaches {listener} may read and change everything: nothing asks who it is"
+    return f"{listener} asks no client who it is: each may read and change everything"
