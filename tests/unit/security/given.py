@@ -1,10 +1,14 @@
 """What tests of the security room start from."""
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from samsa.security.acls import Acl
 from samsa.security.kinds import Operation, PatternType, Permission, ResourceType
 from samsa.security.principals import Principal
+
+# The machines that run these tests may be busy.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 ALICE = Principal("User", "alice")
 HOST = "10.0.0.1"

@@ -1,8 +1,8 @@
 """Who may do what: as StandardAuthorizer says, and as a slow reading of its rules says."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from unit.security.given import ALICE, HOST, NAMES, REAL_OPERATIONS, acl, acl_of, acls
+from unit.security.given import ALICE, HOST, NAMES, PATIENT, REAL_OPERATIONS, acl, acl_of, acls
 from unit.security.kafka import answers
 
 from samsa.security.acls import Acl
@@ -74,7 +74,7 @@ def slowly(entries: list[Acl], who, host, operation, kind, name, allow_if_no_acl
     return bool(allowed) or (allow_if_no_acl and not covering)
 
 
-@settings(deadline=None)
+@PATIENT
 @given(
     st.lists(acls, max_size=12),
     st.sampled_from((ALICE, Principal("User", "bob"), Principal("Group", "alice"))),
@@ -107,6 +107,29 @@ def test_a_decision_says_why():
         open_by_default.authorize(ALICE, HOST, Operation.WRITE, TOPIC, "x").reason is Reason.NO_ACL
     )
     assert str(denied) == "denied: no ACL allows it"
+
+
+def test_a_denied_prefix_outweighs_what_it_covers_and_not_more():
+    prefixed = PatternType.PREFIXED
+    denied = acl("ab", permission=Permission.DENY, pattern=prefixed)
+    for allowed, any_left in (
+        (acl("ab"), False),
+        (acl("abc"), False),
+        (acl("ab", pattern=prefixed), False),
+        (acl("abc", pattern=prefixed), False),
+        (acl("a"), True),
+        (acl("a", pattern=prefixed), True),
+    ):
+        authorizer = Authorizer([denied, allowed])
+        assert authorizer.authorize_any(ALICE, HOST, Operation.READ, TOPIC) is any_left
+
+
+def test_all_names_are_more_than_those_that_begin_with_a_star():
+    star = acl("*", permission=Permission.DENY, pattern=PatternType.PREFIXED)
+    allowed = acl("*", host="10.0.0.2", operation=Operation.ALL)
+    hidden = acl("hardcode", permission=Permission.DENY)
+    authorizer = Authorizer([star, allowed, hidden])
+    assert authorizer.authorize_any(ALICE, "10.0.0.2", Operation.READ, TOPIC)
 
 
 def test_a_super_user_is_allowed_what_is_denied_to_all():

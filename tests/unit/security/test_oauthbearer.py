@@ -6,6 +6,7 @@ from base64 import urlsafe_b64encode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.security.given import PATIENT
 from unit.security.kafka import answers
 
 from samsa.security import oauthbearer
@@ -79,6 +80,7 @@ REFUSED = {
     "a negative one": jwt(exp=-1),
     "not yet": jwt(nbf=NOW + 31),
     "issued in the future": jwt(iat=NOW + 31),
+    "a beginning that is a truth": jwt(nbf=True),
     "another issuer": jwt(iss="https://evil.example"),
     "without an issuer": jwt(iss=None),
     "an issuer that is a list": jwt(iss=["https://issuer.example"]),
@@ -110,7 +112,7 @@ REFUSED = {
     "a number of many digits": f"{part({'alg': 'RS256'})}.{part(MANY_DIGITS)}.c2ln",
     "not UTF-8": f"{part(bytes([0xFF, 0xFE]))}.{part(CLAIMS)}.c2ln",
     "not Base64": f"a.{part(CLAIMS)}.c2ln",
-    "letters between": f"~{jwt()}",
+    "letters between": f"~~~~{jwt()}",
     "huge": jwt(padding="x" * 20_000),
 }
 
@@ -173,6 +175,7 @@ def test_a_second_try_in_one_exchange_is_refused():
     assert isinstance(exchange().step(b"x" * 100_000), Refused)
 
 
+@PATIENT
 @given(st.one_of(st.binary(max_size=60), st.text().map(lambda text: message(text, "a"))))
 def test_no_bytes_log_in_or_raise(token):
     assert not isinstance(exchange().step(token), Authenticated)
@@ -185,6 +188,7 @@ json_values = st.recursive(
 )
 
 
+@PATIENT
 @given(
     st.dictionaries(st.sampled_from([*CLAIMS, "nbf"]), json_values),
     st.dictionaries(st.sampled_from(["alg", "kid", "crit"]), json_values, max_size=2),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.security.given import PATIENT
 
 from samsa.security.plain import PlainExchange
 from samsa.security.principals import Principal
@@ -83,12 +84,18 @@ def test_a_user_that_does_not_exist_is_salted_for_too(monkeypatch):
     assert salted == [4096, 4096]
 
 
+def test_a_user_that_does_not_exist_is_refused_even_if_a_password_fits(monkeypatch):
+    monkeypatch.setattr(ScramCredential, "fits", lambda *_: True)
+    assert isinstance(login(b"\0mallory\0pencil"), Refused)
+
+
 def test_one_exchange_tries_one_password():
     exchange = PlainExchange(lambda user, mechanism: USERS.get(user))
     assert isinstance(exchange.step(b"\0alice\0wrong"), Refused)
     assert isinstance(exchange.step(b"\0alice\0pencil"), Refused)
 
 
+@PATIENT
 @given(st.binary(max_size=60))
 def test_no_bytes_raise(token):
     assert isinstance(PlainExchange(lambda *_: None).step(token), Refused)

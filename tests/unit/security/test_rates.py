@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.security.given import PATIENT
 from unit.security.kafka import answers
 
 from samsa.security.rates import Rate, TokenBucket
@@ -41,6 +42,7 @@ def test_an_idle_rate_is_nothing():
     assert rate.measure(10 + 11_000) == 0
 
 
+@PATIENT
 @given(
     st.lists(
         st.tuples(st.floats(-1e9, 1e9), st.integers(0, 2**41), st.floats(1e-9, 1e12)), max_size=60

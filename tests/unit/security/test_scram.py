@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.security.given import PATIENT
 from unit.security.kafka import answers
 
 from samsa.security import scram
@@ -152,6 +153,12 @@ def test_a_user_that_does_not_exist_takes_the_same_work(monkeypatch):
     assert hashes("alice") == hashes("mallory") == 2
 
 
+def test_a_user_that_does_not_exist_is_refused_even_with_a_right_proof(monkeypatch):
+    monkeypatch.setattr(scram, "stand_in", lambda user, mechanism, secret: CREDENTIAL[mechanism])
+    server, client = exchange(), Client("mallory")
+    assert isinstance(server.step(client.final(server.step(client.first).data)), Refused)
+
+
 def test_no_proof_of_zeros_fits_a_user_that_does_not_exist():
     # Its stored key is all zeros: nothing may hash to that, and if it did, it is refused.
     server, client = exchange(), Client("mallory")
@@ -246,6 +253,7 @@ def test_messages_out_of_order_and_replayed_ones_are_refused():
     assert isinstance(another.step(final), Refused)
 
 
+@PATIENT
 @given(st.lists(st.binary(max_size=80), max_size=3))
 def test_no_bytes_log_in_or_raise(tokens):
     server = exchange()
@@ -253,6 +261,7 @@ def test_no_bytes_log_in_or_raise(tokens):
         assert not isinstance(server.step(token), Authenticated)
 
 
+@PATIENT
 @given(st.data())
 def test_no_changed_byte_of_the_final_message_logs_in(data):
     server, client = exchange(), Client()

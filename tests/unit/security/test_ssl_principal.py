@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import strategies as st
+from unit.security.given import PATIENT
 from unit.security.kafka import answers
 
 from samsa.security.principals import Principal
@@ -92,6 +93,7 @@ def test_what_is_no_certificate_is_refused():
             distinguished_name(bad)
 
 
+@PATIENT
 @given(st.binary(max_size=60))
 def test_no_bytes_raise_anything_else(noise):
     for der in (noise, certificate(noise), certificate(value(0x30, value(0x31, noise)))):

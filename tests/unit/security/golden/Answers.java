@@ -51,6 +51,17 @@ public class Answers {
 
     static <T> T one(T[] of) { return of[random.nextInt(of.length)]; }
 
+    // Few of each, so that many questions meet an entry.
+    static final AclOperation[] NARROW = {AclOperation.READ, AclOperation.READ, AclOperation.ALL};
+    static final String[] FEW = {"User:alice", "User:alice", "User:*"};
+
+    static AclBinding narrow(int deniesOf10) {
+        return new AclBinding(
+            new ResourcePattern(ResourceType.TOPIC, one(NAMES), random.nextBoolean() ? PatternType.LITERAL : PatternType.PREFIXED),
+            new AccessControlEntry(one(FEW), "*", one(NARROW),
+                random.nextInt(10) < deniesOf10 ? AclPermissionType.DENY : AclPermissionType.ALLOW));
+    }
+
     static AclBinding acl(int deniesOf10) {
         return new AclBinding(
             new ResourcePattern(random.nextInt(4) == 0 ? ResourceType.GROUP : ResourceType.TOPIC, one(NAMES),
@@ -67,15 +78,16 @@ public class Answers {
 
     static List<Object> authorizer() throws Exception {
         List<Object> worlds = new ArrayList<>();
-        for (int world = 0; world < 40; world++) {
+        for (int world = 0; world < 80; world++) {
             StandardAuthorizer authorizer = new StandardAuthorizer();
             boolean allow = random.nextBoolean();
             authorizer.withPluginMetrics(new PluginMetricsImpl(new Metrics(), Map.of()));
             authorizer.configure(Map.of("super.users", "User:root", "allow.everyone.if.no.acl.found", "" + allow));
             List<Object> acls = new ArrayList<>();
             Set<AclBinding> seen = new HashSet<>();
-            for (int i = random.nextInt(10); i > 0; i--) {
-                AclBinding acl = acl(world % 4);
+            boolean few = world >= 30;
+            for (int i = random.nextInt(few ? 5 : 10); i > 0; i--) {
+                AclBinding acl = few ? narrow(2 + world % 5) : acl(world % 4);
                 if (!seen.add(acl)) continue;
                 acls.add(list(acl));
                 authorizer.addAcl(Uuid.randomUuid(), StandardAcl.fromAclBinding(acl));
@@ -83,11 +95,13 @@ public class Answers {
             authorizer.completeInitialLoad();
             List<Object> questions = new ArrayList<>();
             List<Object> any = new ArrayList<>();
-            for (int i = 0; i < 40; i++) {
-                String principal = one(CLIENTS);
+            for (int i = 0; i < 20; i++) {
+                String principal = few && i > 2 ? "User:alice" : one(CLIENTS);
                 String host = HOSTS[1 + random.nextInt(2)];
-                AclOperation operation = OPERATIONS[1 + random.nextInt(OPERATIONS.length - 1)];
-                ResourceType type = random.nextInt(4) == 0 ? ResourceType.GROUP : ResourceType.TOPIC;
+                AclOperation operation = few && i > 1
+                    ? (random.nextInt(3) == 0 ? AclOperation.DESCRIBE : AclOperation.READ)
+                    : OPERATIONS[1 + random.nextInt(OPERATIONS.length - 1)];
+                ResourceType type = !few && random.nextInt(4) == 0 ? ResourceType.GROUP : ResourceType.TOPIC;
                 String name = random.nextInt(8) == 0 ? "zz" : one(NAMES);
                 AuthorizableRequestContext context = context(principal, host);
                 boolean may = authorizer.authorize(context, List.of(new Action(operation,
@@ -124,12 +138,12 @@ public class Answers {
         for (int i = 0; i < 600; i++) {
             AclBinding acl = acl(5);
             String name = random.nextInt(4) == 0 ? null : one(NAMES);
-            String principal = random.nextBoolean() ? null : one(PRINCIPALS);
-            String host = random.nextBoolean() ? null : one(HOSTS);
+            String principal = random.nextInt(4) > 0 ? null : one(PRINCIPALS);
+            String host = random.nextInt(4) > 0 ? null : one(HOSTS);
             ResourceType type = one(types);
             PatternType pattern = one(patterns);
-            AclOperation operation = random.nextBoolean() ? AclOperation.ANY : one(OPERATIONS);
-            AclPermissionType permission = random.nextBoolean() ? AclPermissionType.ANY : AclPermissionType.ALLOW;
+            AclOperation operation = random.nextInt(4) > 0 ? AclOperation.ANY : one(OPERATIONS);
+            AclPermissionType permission = random.nextInt(4) > 0 ? AclPermissionType.ANY : AclPermissionType.ALLOW;
             boolean matches = new AclBindingFilter(new ResourcePatternFilter(type, name, pattern),
                 new AccessControlEntryFilter(principal, host, operation, permission)).matches(acl);
             found.add(map("acl", list(acl), "filter", Arrays.asList((int) type.code(), (int) pattern.code(), name,
@@ -151,12 +165,13 @@ public class Answers {
             MetricConfig config = config(1000);
             long now = 1_700_000_000_000L;
             List<Object> steps = new ArrayList<>();
-            for (int i = 0; i < 40; i++) {
-                now += random.nextInt(5) == 0 ? random.nextInt(15_000) : random.nextInt(400);
+            for (int i = 0; i < (run % 2 == 0 ? 60 : 30); i++) {
+                now += run % 2 == 0 ? 334 + random.nextInt(4)
+                    : random.nextInt(5) == 0 ? random.nextInt(15_000) : random.nextInt(400);
                 double value = random.nextInt(2000) - (random.nextInt(10) == 0 ? 1000 : 0);
                 rate.record(config, value, now);
                 long recorded = now;
-                now += random.nextInt(3) == 0 ? random.nextInt(3_000) : 0;
+                now += run % 2 == 1 && random.nextInt(3) == 0 ? random.nextInt(3_000) : 0;
                 double measured = rate.measure(config, now);
                 long window = rate.windowSize(config, now);
                 long throttle = measured <= 1000 ? 0 : Math.round((measured - 1000) / 1000 * window);
@@ -248,7 +263,7 @@ public class Answers {
             "CN=alice,OU=Sales,O=Example,L=Prague,ST=Bohemia,C=CZ", "CN=Tkac\\, Adam,O=\"Sun, Inc\"", "UID=u1,DC=example,DC=com",
             "CN=\\ leading and trailing\\ ", "CN=a\\+b\\=c\\<d\\>e\\;f\\\"g\\\\h\\#i", "CN=alice+UID=7,O=x",
             "EMAILADDRESS=a@example.com,CN=alice", "CN=Zo\u00eb \u0416 \ud83d\ude00", "STREET=Main 1,CN=x", "", "CN=\\#x",
-            "1.2.3.4=#0c0161,CN=b", "T=Dr,SERIALNUMBER=5,CN=c", "CN=", "CN=two  spaces",
+            "1.2.3.4=#0c0161,CN=b", "T=Dr,SERIALNUMBER=5,CN=c", "CN=", "CN=two  spaces", "CN=\\09tab\\0A,O=\\0Dreturn\\0D", "2.999.3=#0c0161,CN=d",
             "2.5.4.3=#1e0400410042,O=bmp", "2.5.4.3=#020105", "2.5.4.3=#1403416263", "2.5.4.3=#0c03610062",
         };
         for (String name : names) {

@@ -1,4 +1,4 @@
-"""Access control lists: one entry, the filters that find entries, and what Kafka refuses to create.
+"""Access control lists: one ACL, the filters that find ACLs, and what Kafka refuses to create.
 
 Matching of filters and the sentences of refusals are Kafka's (ResourcePatternFilter,
 AccessControlEntryFilter, AclApis, AclControlManager).
@@ -41,7 +41,7 @@ class Acl(NamedTuple):
 
 
 class AclFilter(NamedTuple):
-    """Finds entries. None and ANY find all; MATCH finds every pattern that covers the name."""
+    """Finds ACLs. None and ANY find all; MATCH finds every pattern that covers the name."""
 
     resource_type: ResourceType = ResourceType.ANY
     pattern_type: PatternType = PatternType.ANY
@@ -82,7 +82,7 @@ def has_unknown(subject: Acl | AclFilter) -> bool:
 
 
 def problem_with(acl: Acl) -> str | None:
-    """Why this entry may not be created, as Kafka says it beside INVALID_REQUEST."""
+    """Why this ACL may not be created, as Kafka says it beside INVALID_REQUEST."""
     return _problem_with_name(acl) or _problem_with_kinds(acl) or _problem_with_principal(acl)
 
 

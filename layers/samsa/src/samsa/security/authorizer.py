@@ -3,16 +3,16 @@
 The rules are those of Kafka's StandardAuthorizer:
 
 - Super users may do everything.
-- An entry counts if its principal is the client's or `User:*`, its host is the client's or `*`, its
+- An ACL counts if its principal is the client's or `User:*`, its host is the client's or `*`, its
   pattern covers the name, and its operation is the one asked for or ALL.
-- An entry that allows READ, WRITE, DELETE or ALTER also allows DESCRIBE; one that allows
-  ALTER_CONFIGS also allows DESCRIBE_CONFIGS. An entry that denies implies nothing.
-- One entry that denies outweighs all that allow.
-- If nothing counts, the answer is no. But if no entry at all covers the name, not even for others,
+- An ACL that allows READ, WRITE, DELETE or ALTER also allows DESCRIBE; one that allows
+  ALTER_CONFIGS also allows DESCRIBE_CONFIGS. An ACL that denies implies nothing.
+- One ACL that denies outweighs all that allow.
+- If nothing counts, the answer is no. But if no ACL at all covers the name, not even for others,
   the answer is what `allow_if_no_acl` says.
 
-The entries of an Authorizer never change: a change makes another Authorizer. Entries are found by
-principal, then by name, so that a question costs the same with ten entries and with ten thousand.
+The ACLs of an Authorizer never change: a change makes another Authorizer. ACLs are found by
+principal, then by name, so that a question costs the same with ten ACLs and with ten thousand.
 """
 
 from collections import defaultdict
@@ -32,14 +32,17 @@ IMPLIED_BY: dict[Operation, frozenset[Operation]] = {
     ),
     Operation.DESCRIBE_CONFIGS: frozenset({Operation.ALTER_CONFIGS}),
 }
-"""Operations that an entry allows beside its own."""
+"""Operations that an ACL allows beside its own."""
 
-MOST_ANSWERS = 1000
-"""Answers about any resource that are remembered: each looks at all entries of a principal."""
+MOST_ANSWERS = 20_000
+"""Answers that are remembered, of all clients together."""
+LONGEST_NAME = 256
+"""Answers about longer names are not remembered, so that names of a client's choice take little
+memory. Names of topics have at most 249 characters."""
 
 A_NAME = "hardcode"
 """Kafka first asks whether an operation is allowed on a resource of this name, when it asks whether
-it is allowed on any: so super users and the default of brokers without entries come first."""
+it is allowed on any: so super users and the default of brokers without ACLs come first."""
 
 
 class Reason(Enum):
@@ -53,7 +56,7 @@ class Decision(NamedTuple):
     allowed: bool
     reason: Reason
     acl: Acl | None = None
-    """The entry that decided, if one did."""
+    """The ACL that decided, if one did."""
 
     def __str__(self) -> str:
         because = self.acl if self.acl is not None else self.reason.value
@@ -65,8 +68,11 @@ NO_ACL = Decision(True, Reason.NO_ACL)
 DENIED = Decision(False, Reason.DEFAULT)
 
 
+_Question = tuple[Principal, str, Operation, ResourceType, str]
+
+
 class _Patterns:
-    """Entries about resources of one type, by the names that they cover."""
+    """ACLs about resources of one type, by the names that they cover."""
 
     def __init__(self) -> None:
         self._literal: dict[str, list[Acl]] = defaultdict(list)
@@ -109,6 +115,7 @@ class Authorizer:
         self.allow_if_no_acl = allow_if_no_acl
         self._of_principal: dict[tuple[ResourceType, str], _Patterns] = defaultdict(_Patterns)
         self._of_all: dict[ResourceType, _Patterns] = defaultdict(_Patterns)
+        self._decisions: Bounded[_Question, Decision] = Bounded(MOST_ANSWERS)
         self._any: Bounded[tuple[str, str, Operation, ResourceType], bool] = Bounded(MOST_ANSWERS)
         for acl in self.acls:
             self._of_principal[acl.resource_type, acl.principal].add(acl)
@@ -123,11 +130,22 @@ class Authorizer:
         resource_type: ResourceType,
         name: str,
     ) -> Decision:
-        who = str(principal)
+        question = (principal, host, operation, resource_type, name)
+        decision = self._decisions.use(question)
+        if decision is None:
+            decision = self._decide(
+                str(principal), canonical_host(host), operation, resource_type, name
+            )
+            if len(name) <= LONGEST_NAME:
+                self._decisions.keep(question, decision)
+        return decision
+
+    def _decide(
+        self, who: str, host: str, operation: Operation, resource_type: ResourceType, name: str
+    ) -> Decision:
         if who in self.super_users:
             return SUPER_USER
         allowing: Acl | None = None
-        host = canonical_host(host)
         for patterns in self._patterns_of(who, resource_type):
             for acl in patterns.covering(name):
                 if _speaks_of(acl, host, operation):
@@ -148,11 +166,11 @@ class Authorizer:
         question = (str(principal), canonical_host(host), operation, resource_type)
         answer = self._any.use(question)
         if answer is None:
-            answer = self._any_by_entries(*question)
+            answer = self._any_by_acls(*question)
             self._any.keep(question, answer)
         return answer
 
-    def _any_by_entries(
+    def _any_by_acls(
         self, who: str, host: str, operation: Operation, resource_type: ResourceType
     ) -> bool:
         allowed: list[Acl] = []
@@ -195,7 +213,7 @@ def _has_host(acl: Acl, host: str) -> bool:
 
 
 def _is_dominated(acl: Acl, denied: set[tuple[PatternType, str]]) -> bool:
-    """Whether an entry that denies covers all that this one allows."""
+    """Whether an ACL that denies covers all that this one allows."""
     if acl.pattern_type is PatternType.LITERAL and (acl.pattern_type, acl.name) in denied:
         return True
     starts = (acl.name[:length] for length in range(1, len(acl.name) + 1))

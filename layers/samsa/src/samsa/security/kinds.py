@@ -7,7 +7,7 @@ CLUSTER_NAME = "kafka-cluster"
 """The one resource of type CLUSTER."""
 
 
-class Kind(IntEnum):
+class Code(IntEnum):
     """A number on the wire. Numbers that Kafka has not given a meaning are UNKNOWN."""
 
     # Enum's own hashes the member's name in Python: it would be most of what a look-up costs.
@@ -18,7 +18,7 @@ class Kind(IntEnum):
         return cls(0) if isinstance(value, int) and value else None
 
 
-class Operation(Kind):
+class Operation(Code):
     UNKNOWN = 0
     ANY = 1
     ALL = 2
@@ -37,7 +37,7 @@ class Operation(Kind):
     TWO_PHASE_COMMIT = 15
 
 
-class ResourceType(Kind):
+class ResourceType(Code):
     UNKNOWN = 0
     ANY = 1
     TOPIC = 2
@@ -48,7 +48,7 @@ class ResourceType(Kind):
     USER = 7
 
 
-class PatternType(Kind):
+class PatternType(Code):
     UNKNOWN = 0
     ANY = 1
     MATCH = 2
@@ -56,7 +56,7 @@ class PatternType(Kind):
     PREFIXED = 4
 
 
-class Permission(Kind):
+class Permission(Code):
     UNKNOWN = 0
     ANY = 1
     DENY = 2
