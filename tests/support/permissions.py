@@ -20,16 +20,22 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import (
     add_offsets_to_txn,
     add_partitions_to_txn,
+    alter_client_quotas,
     alter_configs,
     alter_partition_reassignments,
     alter_replica_log_dirs,
+    alter_user_scram_credentials,
     consumer_group_describe,
     consumer_group_heartbeat,
+    create_acls,
     create_partitions,
     create_topics,
+    delete_acls,
     delete_groups,
     delete_records,
     delete_topics,
+    describe_acls,
+    describe_client_quotas,
     describe_cluster,
     describe_configs,
     describe_groups,
@@ -38,6 +44,7 @@ from samsa.wire.messages import (
     describe_quorum,
     describe_topic_partitions,
     describe_transactions,
+    describe_user_scram_credentials,
     elect_leaders,
     end_txn,
     fetch,
@@ -74,7 +81,7 @@ CODES = {
     CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
     TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
-ON_TOPIC, ON_GROUP, ON_BROKER = 2, 32, 4
+ON_TOPIC, ON_GROUP, ON_BROKER, ON_CLIENT_METRICS = 2, 32, 4, 16
 """Resource types of the config APIs."""
 
 
@@ -101,6 +108,8 @@ class Right(NamedTuple):
     resource: ResourceType
     of: str = ""
     """The field of `Given` with the name; nothing for the cluster."""
+    any_will_do: bool = False
+    """The name does not matter."""
 
     def acl(
         self,
@@ -117,7 +126,8 @@ class Right(NamedTuple):
 
     @property
     def words(self) -> str:
-        return f"{self.operation.name} on the {_NAMES[self.resource]}"
+        article = "any" if self.any_will_do else "the"
+        return f"{self.operation.name} on {article} {_NAMES[self.resource]}"
 
 
 _NAMES = {TOPIC: "topic", GROUP: "group", CLUSTER: "cluster", TRANSACTIONAL_ID: "transactional id"}
@@ -148,6 +158,8 @@ class Question(NamedTuple):
     hides: str = ""
     """Without the last group of rights there is no error: what this field of `Given` names is left
     out of the answer."""
+    also: tuple[Right, ...] = ()
+    """Rights that are not needed, and of which the answer tells."""
     names_nothing: bool = True
     """Whether a refusal is the same where nothing exists: only names are given, not ids."""
 
@@ -180,10 +192,11 @@ def cases(question: Question, principal: str, given: Given) -> Iterator[Case]:
     needs = question.needs
     firsts = [rights[0] for rights in needs]
     everything = [right for rights in needs for right in rights]
+    yield Case("no ACL", [], 0 if needs else None)
+    for right in question.also:
+        yield Case(f"allowed, with {right.words}", allow(*firsts, right), None)
     if not needs:
-        yield Case("no ACL", [], None)
         return
-    yield Case("no ACL", [], 0)
     yield Case("allowed", allow(*firsts), None)
     yield Case("prefixed", allow(*firsts, pattern=PatternType.PREFIXED), None)
     for other in {right for rights in needs for right in rights[1:]}:
@@ -203,10 +216,26 @@ def _implies(one: Right, other: Right) -> bool:
     return same and one.operation in IMPLIES.get(other.operation, ())
 
 
+def table() -> list[str]:
+    """The table of `docs/security.md`. Questions of one API that need the same are one line."""
+    lines: dict[tuple[ApiKey, str, str], str] = {}
+    for one in QUESTIONS:
+        what = "; ".join(" or ".join(right.words for right in rights) for rights in one.needs)
+        found = (one.code(number) for number in range(len(one.needs)))
+        errors = dict.fromkeys(f"`{code.name}`" if code else "left out" for code in found)
+        lines.setdefault((one.key, what, ", ".join(errors)), one.name)
+    head = ["| API | needs | without it |", "|---|---|---|"]
+    rows = [
+        f"| {name} | {what or 'nothing'} | {errors or 'granted'} |"
+        for (_, what, errors), name in lines.items()
+    ]
+    return [*head, *rows]
+
+
 # What is there before the questions are asked
 
 Setup = Generator[tuple[ApiKey, int, Any], Any, Given]
-AGAIN = {3, 5, 14, 15, 16, 51, 72}
+AGAIN = {3, 5, 6, 14, 15, 16, 51, 72}
 """Errors of Apache Kafka that has not made its internal topics yet."""
 
 
@@ -254,13 +283,14 @@ def codes(row: Any) -> list[int]:
         return [code for one in row for code in codes(one)]
     if not isinstance(row, Row):
         return []
-    found = []
+    found: list[int] = []
     for name in row.field_names:
         value = getattr(row, name)
         found += [value] if name in ERRORS else codes(value)
     return found
 
 
+TRANSACTION_STATE = "__transaction_state"
 TOLD = {
     "name",
     "topic",
@@ -277,9 +307,12 @@ TOLD = {
 
 
 def told(row: Any) -> Any:
-    """What an answer says of rights: errors, names, allowed operations."""
+    """What an answer says of rights: errors, names, allowed operations. Rows of a list that say the
+    same count once, in no order; what only Apache Kafka has is left out."""
     if isinstance(row, list):
-        return sorted((told(one) for one in row if isinstance(one, Row)), key=repr)
+        rows = [told(one) for one in row if isinstance(one, Row)]
+        unique = {repr(one): one for one in rows if one and one.get("name") != TRANSACTION_STATE}
+        return [unique[key] for key in sorted(unique)]
     if not isinstance(row, Row):
         return row
     kept = {}
@@ -287,8 +320,8 @@ def told(row: Any) -> Any:
         value = getattr(row, name)
         if name.endswith("error_code") or name in TOLD:
             kept[name] = value
-        elif isinstance(value, list | Row):
-            kept[name] = told(value)
+        elif isinstance(value, list | Row) and (inner := told(value)):
+            kept[name] = inner
     return kept
 
 
@@ -424,12 +457,16 @@ def sets_configs(kind: int, of: str, config: str) -> Callable[[Given], Any]:
     return row
 
 
-def replaces_configs(given: Given) -> Any:
-    change = alter_configs.CONFIG(name="retention.ms", value="3600000")
-    resource = alter_configs.RESOURCE(
-        resource_type=ON_TOPIC, resource_name=given.topic, configs=[change]
-    )
-    return alter_configs.REQUEST(resources=[resource], validate_only=True)
+def replaces_configs(kind: int, of: str = "", *names: str) -> Callable[[Given], Any]:
+    def row(given: Given) -> Any:
+        resource = alter_configs.RESOURCE(
+            resource_type=kind,
+            resource_name=getattr(given, of) if of else "0",
+            configs=[alter_configs.CONFIG(name=name, value="3600000") for name in names],
+        )
+        return alter_configs.REQUEST(resources=[resource], validate_only=True)
+
+    return row
 
 
 def marks(given: Given) -> Any:
@@ -552,7 +589,22 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE,),),
         names_nothing=False,
     ),
-    Q("Metadata, of all", K.METADATA, 12, lambda _: describes(None), ((DESCRIBE,),), hides="topic"),
+    Q(
+        "Metadata, of the cluster",
+        K.METADATA,
+        10,
+        lambda g: describes(g.topic, include_cluster_authorized_operations=True),
+        ((DESCRIBE,),),
+        also=(cluster(OP.DESCRIBE), cluster(OP.CREATE), topic(OP.ALTER_CONFIGS), DELETE),
+    ),
+    Q(
+        "Metadata, of all topics",
+        K.METADATA,
+        12,
+        lambda _: describes(None),
+        ((DESCRIBE,),),
+        hides="topic",
+    ),
     Q(
         "Metadata, creating",
         K.METADATA,
@@ -591,6 +643,15 @@ QUESTIONS: tuple[Question, ...] = (
         "OffsetFetch, of one group",
         K.OFFSET_FETCH,
         7,
+        lambda g: offset_fetch.REQUEST(
+            group_id=g.group, topics=[offset_fetch.TOPIC(name=g.topic, partition_indexes=[0])]
+        ),
+        ((group(OP.DESCRIBE),), (DESCRIBE,)),
+    ),
+    Q(
+        "OffsetFetch, as long ago",
+        K.OFFSET_FETCH,
+        1,
         lambda g: offset_fetch.REQUEST(
             group_id=g.group, topics=[offset_fetch.TOPIC(name=g.topic, partition_indexes=[0])]
         ),
@@ -649,6 +710,7 @@ QUESTIONS: tuple[Question, ...] = (
         5,
         lambda g: describe_groups.REQUEST(groups=[g.group], include_authorized_operations=True),
         ((group(OP.DESCRIBE),),),
+        also=(group(OP.DELETE), group(OP.ALTER_CONFIGS)),
     ),
     Q(
         "ListGroups",
@@ -664,6 +726,7 @@ QUESTIONS: tuple[Question, ...] = (
         7,
         makes,
         ((topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),),
+        also=(topic(OP.DESCRIBE_CONFIGS, "fresh"),),
     ),
     Q(
         "DeleteTopics",
@@ -699,7 +762,7 @@ QUESTIONS: tuple[Question, ...] = (
         K.INIT_PRODUCER_ID,
         4,
         idempotent,
-        ((cluster(OP.IDEMPOTENT_WRITE), WRITE),),
+        ((cluster(OP.IDEMPOTENT_WRITE), WRITE._replace(any_will_do=True)),),
     ),
     Q(
         "InitProducerId, of a transactional id",
@@ -764,6 +827,103 @@ QUESTIONS: tuple[Question, ...] = (
         ((WRITE_BY_ID,), (group(OP.READ),), (READ,)),
     ),
     Q(
+        "DescribeAcls",
+        K.DESCRIBE_ACLS,
+        3,
+        lambda g: describe_acls.REQUEST(
+            resource_type_filter=TOPIC,
+            resource_name_filter=g.fresh,
+            pattern_type_filter=PatternType.LITERAL,
+            principal_filter=None,
+            host_filter=None,
+            operation=OP.ANY,
+            permission_type=Permission.ANY,
+        ),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "CreateAcls",
+        K.CREATE_ACLS,
+        3,
+        lambda g: create_acls.REQUEST(
+            creations=[
+                create_acls.CREATION(
+                    resource_type=TOPIC,
+                    resource_name=g.fresh,
+                    resource_pattern_type=PatternType.LITERAL,
+                    principal="User:nobody",
+                    host="*",
+                    operation=OP.READ,
+                    permission_type=Permission.ALLOW,
+                )
+            ]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DeleteAcls",
+        K.DELETE_ACLS,
+        3,
+        lambda g: delete_acls.REQUEST(
+            filters=[
+                delete_acls.FILTER(
+                    resource_type_filter=TOPIC,
+                    resource_name_filter=g.fresh,
+                    pattern_type_filter=PatternType.LITERAL,
+                    principal_filter=None,
+                    host_filter=None,
+                    operation=OP.ANY,
+                    permission_type=Permission.ANY,
+                )
+            ]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DescribeClientQuotas",
+        K.DESCRIBE_CLIENT_QUOTAS,
+        1,
+        lambda g: describe_client_quotas.REQUEST(
+            components=[
+                describe_client_quotas.COMPONENT(entity_type="user", match_type=0, match=g.fresh)
+            ]
+        ),
+        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "AlterClientQuotas",
+        K.ALTER_CLIENT_QUOTAS,
+        1,
+        lambda g: alter_client_quotas.REQUEST(
+            entries=[
+                alter_client_quotas.ENTRY(
+                    entity=[alter_client_quotas.ENTITY(entity_type="user", entity_name=g.fresh)],
+                    ops=[alter_client_quotas.OP(key="producer_byte_rate", value=1_000.0)],
+                )
+            ],
+            validate_only=True,
+        ),
+        ((cluster(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "DescribeUserScramCredentials",
+        K.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        0,
+        lambda g: describe_user_scram_credentials.REQUEST(
+            users=[describe_user_scram_credentials.USER(name=g.fresh)]
+        ),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "AlterUserScramCredentials",
+        K.ALTER_USER_SCRAM_CREDENTIALS,
+        0,
+        lambda g: alter_user_scram_credentials.REQUEST(
+            deletions=[alter_user_scram_credentials.DELETION(name=g.fresh, mechanism=1)]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
         "DescribeConfigs, of a topic",
         K.DESCRIBE_CONFIGS,
         4,
@@ -784,7 +944,34 @@ QUESTIONS: tuple[Question, ...] = (
         wants_configs(ON_BROKER, ""),
         ((cluster(OP.DESCRIBE_CONFIGS),),),
     ),
-    Q("AlterConfigs", K.ALTER_CONFIGS, 2, replaces_configs, ((topic(OP.ALTER_CONFIGS),),)),
+    Q(
+        "DescribeConfigs, of client metrics",
+        K.DESCRIBE_CONFIGS,
+        4,
+        wants_configs(ON_CLIENT_METRICS, "fresh"),
+        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "AlterConfigs, of a topic",
+        K.ALTER_CONFIGS,
+        2,
+        replaces_configs(ON_TOPIC, "topic", "retention.ms"),
+        ((topic(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "AlterConfigs, of a group",
+        K.ALTER_CONFIGS,
+        2,
+        replaces_configs(ON_GROUP, "group"),
+        ((group(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "AlterConfigs, of a node",
+        K.ALTER_CONFIGS,
+        2,
+        replaces_configs(ON_BROKER),
+        ((cluster(OP.ALTER_CONFIGS),),),
+    ),
     Q(
         "IncrementalAlterConfigs, of a topic",
         K.INCREMENTAL_ALTER_CONFIGS,
@@ -875,17 +1062,15 @@ QUESTIONS: tuple[Question, ...] = (
         "OffsetDelete",
         K.OFFSET_DELETE,
         0,
-        named(offset_delete, partition_index=5),
-        ((group(OP.DELETE),), (READ,)),
-    )._replace(
-        row=lambda g: offset_delete.REQUEST(
+        lambda g: offset_delete.REQUEST(
             group_id=g.group,
             topics=[
                 offset_delete.TOPIC(
                     name=g.topic, partitions=[offset_delete.PARTITION(partition_index=5)]
                 )
             ],
-        )
+        ),
+        ((group(OP.DELETE),), (READ,)),
     ),
     Q("DescribeQuorum", K.DESCRIBE_QUORUM, 2, lambda _: QUORUM, ((cluster(OP.DESCRIBE),),)),
     Q(
@@ -901,6 +1086,7 @@ QUESTIONS: tuple[Question, ...] = (
         1,
         lambda _: describe_cluster.REQUEST(include_cluster_authorized_operations=True),
         (),
+        also=(cluster(OP.DESCRIBE), cluster(OP.ALTER), cluster(OP.CREATE)),
     ),
     Q(
         "DescribeProducers",
@@ -919,7 +1105,7 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE_BY_ID,),),
     ),
     Q(
-        "DescribeTransactions, topics",
+        "DescribeTransactions, its topics",
         K.DESCRIBE_TRANSACTIONS,
         0,
         lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
@@ -974,7 +1160,7 @@ QUESTIONS: tuple[Question, ...] = (
         ((DESCRIBE,),),
     ),
     Q(
-        "DescribeTopicPartitions, of all",
+        "DescribeTopicPartitions, of all topics",
         K.DESCRIBE_TOPIC_PARTITIONS,
         0,
         lambda _: describe_topic_partitions.REQUEST(topics=[]),

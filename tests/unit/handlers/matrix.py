@@ -1,10 +1,12 @@
 """A broker whose handlers are asked with limited rights, and the questions with their names."""
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
 
-from faults.inside import ADDRESS, SIZE, TurnedClock, a_broker
+from faults.inside import ADDRESS, SIZE, TurnedClock, a_broker, nonce
 from support.permissions import (
     QUESTIONS,
     Case,
@@ -15,6 +17,8 @@ from support.permissions import (
     set_up,
 )
 
+from samsa.access.rules import SecurityRules
+from samsa.access.view import SecurityView
 from samsa.broker.answer_rows import row_of
 from samsa.broker.broker import Broker
 from samsa.dispatch import answer
@@ -27,6 +31,7 @@ from samsa.security.principals import Principal
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_request, request_frame
 
+T = TypeVar("T")
 ALICE = Principal("User", "alice")
 NOTHING: Given = Given("fresh", "doomed")
 
@@ -39,6 +44,8 @@ class Site:
         self.ledger = SqliteLedger(path)
         self.groups = SqliteGroups(path, alone=lambda: True)
         self.broker: Broker = a_broker(self.ledger, MemoryObjects(), TurnedClock(), self.groups)
+        clock = self.broker.stores.clock
+        self.broker.access = SecurityView(self.groups, clock, nonce, SecurityRules(has_acls=True))
         self._loop = loop
 
     def ask(self, key: ApiKey, version: int, row: Any, access: Access = UNLIMITED) -> Any:
@@ -53,13 +60,21 @@ class Site:
             data = APIS[key].response.encode_bytes(version, told)
         return APIS[key].response.decode(version, memoryview(data))
 
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._loop.run(work)
+
+    def topic_id(self, name: str) -> UUID:
+        topic = self.run(self.ledger.topic(name))
+        assert topic is not None
+        return topic.id
+
     def set_up(self, doomed: list[str]) -> Given:
         steps = set_up(doomed, NOTHING)
         try:
             step = next(steps)
             while True:
                 row = self.ask(*step)
-                assert not any(codes(row)), (step, row)
+                assert not any(codes(row)), (step[0], codes(row))
                 step = steps.send(row)
         except StopIteration as done:
             given: Given = done.value
@@ -110,6 +125,6 @@ def access_of(case: Case) -> Limited:
 
 
 def with_ids(given: Given, topic_id: Any, site: Site) -> Given:
-    doomed = site._loop.run(site.ledger.topic(given.doomed))
+    doomed = site.run(site.ledger.topic(given.doomed))
     found = given._replace(topic_id=topic_id)
     return found if doomed is None else found._replace(doomed_id=doomed.id)

@@ -7,22 +7,17 @@ grants what it should refuse, and fails here; so does an API that is not in the 
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support.permissions import FREE, QUESTIONS, codes, told
+from support.permissions import CODES, FREE, QUESTIONS, codes, table, told
 from unit.handlers.matrix import CASES, DOOMED, Asked, Site, access_of, with_ids
 
-from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.apis import APIS
 
-ELSEWHERE = {
-    ApiKey.DESCRIBE_ACLS,
-    ApiKey.CREATE_ACLS,
-    ApiKey.DELETE_ACLS,
-    ApiKey.DESCRIBE_CLIENT_QUOTAS,
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
-}
-"""Served where credentials, ACLs and quotas are kept: not by these stores."""
+REFUSALS = set(CODES.values())
+PAGE = Path(__file__).parents[3] / "docs" / "security.md"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +52,7 @@ def test_every_api_asks_what_kafka_asks(asked: Asked, site: Site, topic_id: Any)
     given = with_ids(given, topic_id, site)
     row = site.ask(question.key, question.version, question.row(given), access_of(case))
     if case.refused is None:
-        assert not CODES & set(codes(row)), row
+        assert not REFUSALS & set(codes(row)), row
         if question.hides:
             assert getattr(given, question.hides) in names(row)
         return
@@ -68,22 +63,21 @@ def test_every_api_asks_what_kafka_asks(asked: Asked, site: Site, topic_id: Any)
         assert getattr(given, question.hides) not in names(row)
 
 
-CODES = {code for q in QUESTIONS for at in range(len(q.needs)) if (code := q.code(at)) is not None}
-
-
 def names(row: Any) -> str:
     return repr(told(row))
 
 
-HIDDEN = [one for one in CASES if one.case.refused == 0 and one.question.names_nothing]
+HIDDEN = [
+    one
+    for one in CASES
+    if one.case.refused == 0 and one.question.code(0) is not None and one.question.names_nothing
+]
 
 
 @pytest.mark.parametrize("asked", HIDDEN, ids=[one.name for one in HIDDEN])
 def test_a_refusal_does_not_tell_what_exists(asked: Asked, site: Site, empty: Site, topic_id: Any):
     question, given, case, _ = asked
     given = given._replace(topic_id=topic_id)
-    if question.code(0) is None:
-        return  # a list: what it hides is in the test above
     here, there = (
         each.ask(question.key, question.version, question.row(given), access_of(case))
         for each in (site, empty)
@@ -91,6 +85,11 @@ def test_a_refusal_does_not_tell_what_exists(asked: Asked, site: Site, empty: Si
     assert here == there
 
 
+def test_the_page_says_what_every_api_needs():
+    told = PAGE.read_text().partition("<!-- rights -->")[2].partition("<!-- /rights -->")[0]
+    assert told.split("\n")[1:-1] == table()
+
+
 def test_every_api_is_in_the_table():
-    asked = {question.key for question in QUESTIONS} | FREE | ELSEWHERE
+    asked = {question.key for question in QUESTIONS} | FREE
     assert asked == set(APIS)

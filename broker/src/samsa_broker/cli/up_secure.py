@@ -6,7 +6,6 @@ come by TLS and log in with SCRAM; everything else is refused by ACLs until admi
 """
 
 import argparse
-import os
 import secrets
 import socket
 import sys
@@ -59,12 +58,11 @@ def prepare(given: argparse.Namespace, data: Path) -> FirstUser | None:
     for name in ("listen", "tls_cert", "tls_key", "tls_client_ca"):
         if getattr(given, name):
             raise Mistake(f"--secure stands for --{name.replace('_', '-')}: give one of them")
-    host, port = given.host or DEFAULT_HOST, given.port
     folder = Folder(data / "security")
     folder.path.mkdir(mode=0o700, exist_ok=True)
-    _make_certificate(folder, _names(host, given.advertise))
-    given.listen = [ListenerAddress(Kind.SASL_TLS, host, DEFAULT_PORT if port is None else port)]
-    given.host = given.port = None
+    _make_certificate(folder, _names(given.host, given.advertise))
+    given.listen = [ListenerAddress(Kind.SASL_TLS, given.host, given.port)]
+    given.host, given.port = DEFAULT_HOST, DEFAULT_PORT
     given.tls_cert, given.tls_key = str(folder.certificate), str(folder.key)
     given.acls = True
     given.super_user = [*given.super_user, f"User:{USER}"]
@@ -107,7 +105,7 @@ def lines(given: argparse.Namespace, data: Path, bootstrap: str) -> list[str]:
         return []
     folder = Folder(data / "security")
     password = f"<the content of {folder.password}>"
-    if os.isatty(sys.stdout.fileno()):
+    if is_terminal():
         password = folder.password.read_text().strip()
     return [
         "Java:",
@@ -117,6 +115,10 @@ def lines(given: argparse.Namespace, data: Path, bootstrap: str) -> list[str]:
         "Python (kafka-python, aiokafka):",
         *_python(bootstrap, folder.ca, password),
     ]
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
 
 
 def _java(bootstrap: str, ca: Path, password: str) -> list[str]:

@@ -4,6 +4,7 @@ import argparse
 import re
 from collections.abc import Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 from samsa.access.rules import SecurityRules
@@ -25,10 +26,10 @@ class Mistake(ValueError):
 
 
 def add_listeners(up: Any) -> None:
+    up.add_argument("--host", default=DEFAULT_HOST, help="address to listen on (%(default)s)")
     up.add_argument(
-        "--host", help=f"address to listen on ({DEFAULT_HOST})",
-    )  # fmt: skip
-    up.add_argument("--port", type=port, help=f"0 picks a free one ({DEFAULT_PORT})")
+        "--port", type=port, default=DEFAULT_PORT, help="0 picks a free one (%(default)s)"
+    )
     up.add_argument(
         "--listen", metavar="KIND://HOST:PORT", type=_listener, action="append", default=[],
         help="instead of --host and --port, once for each listener: plaintext://, tls://, "
@@ -152,10 +153,9 @@ def _principal(text: str) -> str:
 
 def listeners(given: argparse.Namespace) -> tuple[ListenerAddress, ...]:
     """Raises Mistake."""
-    if given.listen and (given.host is not None or given.port is not None):
+    if given.listen and (given.host, given.port) != (DEFAULT_HOST, DEFAULT_PORT):
         raise Mistake("--listen stands for --host and --port: give it, or these")
-    port = DEFAULT_PORT if given.port is None else given.port
-    found = given.listen or [ListenerAddress(Kind.PLAINTEXT, given.host or DEFAULT_HOST, port)]
+    found = given.listen or [ListenerAddress(Kind.PLAINTEXT, given.host, given.port)]
     kinds = [each.kind for each in found]
     for kind in kinds:
         if kinds.count(kind) > 1:
@@ -235,6 +235,8 @@ def _oauth(given: argparse.Namespace) -> OAuthSettings | None:
         if given.oauth_jwks:
             raise Mistake("--oauth-jwks needs OAUTHBEARER among --sasl-mechanisms")
         return None
+    if find_spec("joserfc") is None:
+        raise Mistake("OAUTHBEARER needs joserfc; try: pip install 'samsa-broker[oauth]'")
     if not (given.oauth_jwks and given.oauth_issuer and given.oauth_audience):
         raise Mistake("OAUTHBEARER needs --oauth-jwks, --oauth-issuer and --oauth-audience")
     return OAuthSettings(
@@ -260,4 +262,4 @@ def _warning(given: argparse.Namespace, listener: ListenerAddress) -> str | None
     is_known = listener.kind.has_sasl or (listener.kind.has_tls and given.tls_client_ca)
     if is_known or given.acls:
         return None
-    return f"whoever reaches {listener} may read and change everything: nothing asks who it is"
+    return f"{listener} asks no client who it is: each may read and change everything"

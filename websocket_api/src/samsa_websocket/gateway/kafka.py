@@ -11,6 +11,7 @@ from samsa import dispatch
 from samsa.broker.answer_rows import row_of
 from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS
 from samsa.ports import CannotWait, Unavailable
+from samsa.security.access import UNLIMITED
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request, read_request
 from samsa_websocket.envelope import EnvelopeError, Frame, Parked, apart, encode, fits
@@ -22,6 +23,8 @@ from .replies import ReplyTexts, frame_of
 from .request_scope import Parking, RequestScope
 from .uploads import response_key
 
+ACCESS = UNLIMITED
+"""What a client may do: everything, if API Gateway let it connect."""
 NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
 
 
@@ -80,7 +83,7 @@ class RequestServer:
             await broker.find_cluster_id()
         where = await self.connections.of(scope.connection_id, request.api_key)
         address = (where.host, where.port)
-        return await dispatch.answer(request, address, broker, f"/{where.client}")
+        return await dispatch.answer(request, address, broker, f"/{where.client}", ACCESS)
 
     def _parked(
         self, scope: RequestScope, parking: Parking, frame: bytes = b"", good_ms: int = 0

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import UNAVAILABLE, ask, for_old_clients
 from samsa.ports import Partition, Unavailable
-from samsa.security.kinds import Operation
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
-from samsa.topics.permitted import Need, may_cluster, may_transactional_id, need
+from samsa.topics.internal import INTERNAL
+from samsa.topics.permitted import Need, may_cluster, may_transactional_id, need, refusal
 from samsa.topics.resolve import topic_of
 from samsa.transactions import AddPartitions, Verify
 from samsa.wire.apis import ApiKey
@@ -73,7 +74,8 @@ async def add_partitions_to_txn(
 async def _add(
     context: Context, broker: Broker, asked: AddPartitionsToTxnTransaction
 ) -> AddPartitionsToTxnResult:
-    access, unknown = context.access, Codes()
+    access = context.access
+    unknown: Codes = {}
     is_client = context.version <= LAST_WITH_ONE
     code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     if not is_client or may_transactional_id(access, Operation.WRITE, asked.transactional_id):
@@ -88,7 +90,8 @@ async def _enter(
     asked: AddPartitionsToTxnTransaction, needs: Need | None, context: Context, broker: Broker
 ) -> tuple[Codes, ErrorCode]:
     """Why single partitions are refused; and the code of all others."""
-    unknown, partitions = await _resolve(asked.topics, needs, broker)
+    is_client = context.version <= LAST_WITH_ONE
+    unknown, partitions = await _resolve(asked.topics, needs, is_client, broker)
     code = ErrorCode.OPERATION_NOT_ATTEMPTED
     if not unknown:
         kind = Verify if asked.verify_only else AddPartitions
@@ -99,14 +102,16 @@ async def _enter(
 
 
 async def _resolve(
-    topics: list[AddPartitionsToTxnTopic], needs: Need | None, broker: Broker
+    topics: list[AddPartitionsToTxnTopic], needs: Need | None, is_client: bool, broker: Broker
 ) -> tuple[Codes, list[Partition]]:
-    """Why some are no partitions, and those that are."""
+    """Why some may not be added, and those that may. No client writes to internal topics."""
     unknown: Codes = {}
     partitions: list[Partition] = []
     async for topic in broker.work.pace(topics):
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         try:
+            if is_client and topic.name in INTERNAL:
+                raise refusal(ResourceType.TOPIC)
             found = await topic_of(topic.name, broker, needs)
         except Refused as refused:
             found, code = None, refused.code
