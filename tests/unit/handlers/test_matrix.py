@@ -87,7 +87,7 @@ def test_a_refusal_does_not_tell_what_exists(asked: Asked, site: Site, empty: Si
 
 def test_the_page_says_what_every_api_needs():
     told = PAGE.read_text().partition("<!-- rights -->")[2].partition("<!-- /rights -->")[0]
-    assert told.split("\n")[1:-1] == table()
+    assert told.split("\n")[1:-1] == table(), "\n".join(table())
 
 
 def test_every_api_is_in_the_table():

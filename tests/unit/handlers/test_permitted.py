@@ -10,6 +10,7 @@ from faults.inside import ADDRESS, SIZE
 from server.talk import batch, fetch_row, produce_row
 from support.permissions import QUESTIONS, Given, commits
 from unit.handlers.matrix import ALICE, DOOMED, NOTHING, Site, with_ids
+from unit.handlers.test_long_requests import PatientWork
 
 from samsa.client_requests import ClientRequests
 from samsa.security.access import Limited, Unlimited
@@ -27,6 +28,7 @@ from samsa.wire.messages import (
     metadata,
 )
 
+MANY = 200
 OPEN, SECRET = "books", "secrets"
 DENIED, GRANTED = ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.NONE
 WHERE_ACLS_ARE_KEPT = {29, 30, 31, 48, 49, 50, 51}
@@ -292,6 +294,26 @@ def test_a_member_with_fewer_rights_takes_nothing_from_the_others(site: Site):
         narrow.beat()
     assert wide.topics | narrow.topics == {OPEN, SECRET}
     assert narrow.topics <= {OPEN}
+
+
+# Long requests
+
+
+def test_a_subscription_to_many_topics_lets_others_run_while_it_is_checked(site: Site):
+    names = [f"topic-{number}" for number in range(MANY)]
+    rights = [on_topic(Operation.DESCRIBE, name) for name in names]
+    work = site.broker.work = PatientWork()
+    row = consumer_group_heartbeat.REQUEST(
+        group_id="g",
+        member_id="one",
+        member_epoch=0,
+        rebalance_timeout_ms=10_000,
+        subscribed_topic_names=[*names, SECRET],
+        topic_partitions=[],
+    )
+    access = alice(on_group(Operation.READ, "g"), *rights)
+    assert site.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, row, access).error_code == DENIED
+    assert work.turns >= MANY
 
 
 # Without ACLs

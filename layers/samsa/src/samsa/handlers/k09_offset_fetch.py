@@ -12,7 +12,7 @@ group of the consumer protocol. 10 names topics by id.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
@@ -75,7 +75,7 @@ async def offset_fetch(
         offsets, code = await _offsets(request.group_id, request.require_stable, broker)
     if code and context.version >= FIRST_WITH_GROUP_ERROR:
         return RESPONSE(error_code=code)
-    asked = _wanted(request.topics, offsets, access)
+    asked = _wanted(request.topics, offsets, access, broker)
     return RESPONSE(
         topics=[
             TOPIC_RESPONSE(
@@ -89,7 +89,7 @@ async def offset_fetch(
                     code or _why_hidden(name, access),
                 ),
             )
-            async for name, numbers in broker.work.pace(asked)
+            async for name, numbers in asked
         ]
     )
 
@@ -112,23 +112,24 @@ async def _offsets(
         return {}, UNAVAILABLE
 
 
-def _wanted(
+async def _wanted(
     topics: list[OffsetFetchRequestTopic] | list[OffsetFetchRequestTopics] | None,
     offsets: Offsets,
     access: Access,
-) -> list[tuple[str, list[int]]]:
+    broker: Broker,
+) -> AsyncIterator[tuple[str, list[int]]]:
     """Topic names and partitions; if topics is null, all that have offsets and may be seen."""
     if topics is not None:
-        return [(topic.name, topic.partition_indexes) for topic in topics]
+        asked = [(topic.name, topic.partition_indexes) for topic in topics]
+        async for one in broker.work.pace(asked):
+            yield one
+        return
     found: dict[str, list[int]] = {}
     for name, number in offsets:
         found.setdefault(name, []).append(number)
-    if not access.is_limited:
-        return list(found.items())
-    topic, describe = ResourceType.TOPIC, Operation.DESCRIBE
-    return [
-        (name, some) for name, some in found.items() if is_visible(access, describe, topic, name)
-    ]
+    async for name, numbers in broker.work.pace(found.items()):
+        if is_visible(access, Operation.DESCRIBE, ResourceType.TOPIC, name):
+            yield name, numbers
 
 
 async def _rows(
@@ -178,7 +179,7 @@ async def _group(
         if by_id
         else [
             await _topic(broker, name, numbers, offsets, _why_hidden(name, access))
-            async for name, numbers in broker.work.pace(_wanted(asked.topics, offsets, access))
+            async for name, numbers in _wanted(asked.topics, offsets, access, broker)
         ]
     )
     return GROUP_RESPONSE(group_id=asked.group_id, topics=topics)
@@ -213,7 +214,7 @@ async def _topics_by_id(
         topics = broker.work.pace(asked)
         return [await _topic_by_id(topic, offsets, access, broker) async for topic in topics]
     found = []
-    async for name, numbers in broker.work.pace(_wanted(None, offsets, access)):
+    async for name, numbers in _wanted(None, offsets, access, broker):
         topic = await broker.catalog.named(name)
         if topic is not None:
             row = await _topic(broker, name, numbers, offsets)

@@ -72,11 +72,15 @@ async def _delete(
     found = await view.change(plan)
     for acl in sorted({acl for some in found for acl in some}):
         tell(view, context, "delete acl", acl)
-    return [RESULT(matching_acls=[_row(acl) for acl in sorted(some)]) for some in found]
+    return [
+        RESULT(error_message=None, matching_acls=[_row(acl) for acl in sorted(some)])
+        for some in found
+    ]
 
 
 def _row(acl: Acl) -> DeleteAclsMatchingAcl:
     return ACL(
+        error_message=None,
         resource_type=acl.resource_type,
         resource_name=acl.name,
         pattern_type=acl.pattern_type,

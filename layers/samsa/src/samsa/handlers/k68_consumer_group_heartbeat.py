@@ -41,7 +41,7 @@ JOINING = 0
 async def consumer_group_heartbeat(
     request: ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
 ) -> ConsumerGroupHeartbeatResponse:
-    refused = _refusal(request, context.access)
+    refused = await _refusal(request, context.access, broker)
     if refused is not None:
         return refused
     try:
@@ -59,10 +59,10 @@ async def consumer_group_heartbeat(
     return await _response(beaten, broker)
 
 
-def _refusal(
-    request: ConsumerGroupHeartbeatRequest, access: Access
+async def _refusal(
+    request: ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
 ) -> ConsumerGroupHeartbeatResponse | None:
-    code = _why_forbidden(request, access)
+    code = await _why_forbidden(request, access, broker)
     if code:
         return RESPONSE(error_code=code)
     if not request.group_id:
@@ -74,14 +74,16 @@ def _refusal(
     return None
 
 
-def _why_forbidden(request: ConsumerGroupHeartbeatRequest, access: Access) -> ErrorCode:
+async def _why_forbidden(
+    request: ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
+) -> ErrorCode:
     if not access.is_limited:
         return ErrorCode.NONE
     if not may_group(access, Operation.READ, request.group_id):
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
-    names = request.subscribed_topic_names or ()
-    if not all(may_topic(access, Operation.DESCRIBE, name) for name in names):
-        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    async for name in broker.work.pace(dict.fromkeys(request.subscribed_topic_names or ())):
+        if not may_topic(access, Operation.DESCRIBE, name):
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     return ErrorCode.NONE
 
 

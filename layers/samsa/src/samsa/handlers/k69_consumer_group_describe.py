@@ -85,7 +85,10 @@ async def _may_be_shown(group: DescribedGroup, access: Access, broker: Broker) -
         for assignment in (member.assignment, member.target_assignment)
         for topic in assignment.topic_partitions
     }
-    return all(may_topic(access, Operation.DESCRIBE, name) for name in names)
+    async for name in broker.work.pace(names):
+        if not may_topic(access, Operation.DESCRIBE, name):
+            return False
+    return True
 
 
 def _not_found(group_id: str, message: str) -> DescribedGroup:
