@@ -18,7 +18,7 @@ from samsa.access.entries import (
     quota_entry,
 )
 from samsa.access.rules import SecurityRules
-from samsa.access.view import LOOK_EVERY_MS, SecurityView
+from samsa.access.view import LOOK_EVERY_MS, TRIES, SecurityView
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.ports import SecurityChange, SecurityEntry, SecurityKind, Unavailable
 from samsa.security.acls import Acl
@@ -224,21 +224,52 @@ async def test_a_change_is_planned_again_on_what_another_admin_left(site: Site):
     assert {each.name for each in one.contents.acls} == {"orders", "parcels"}
 
 
+class Meddling(Flaky):
+    """Another admin changes something before some of the changes that are numbered here."""
+
+    def __init__(self, store: Any, other: SecurityView, before: set[int]) -> None:
+        super().__init__(store)
+        self._other = other
+        self._before = before
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if name != "change_security":
+            return found
+
+        async def change(*args: Any) -> bool:
+            number = self.calls.count(name)
+            if number in self._before:
+                await self._other.change(adding(acl_entry(acl(f"meddled{number}"))))
+            return bool(await found(*args))
+
+        return change
+
+
 async def test_a_long_change_is_stored_in_parts_even_if_others_come_between(site: Site):
-    one, other = site.process(), site.process()
-    entries = [acl_entry(acl(f"topic{number}")) for number in range(400)]
-    meddling = asyncio.create_task(_meddle(other))
-    await one.change(adding(*entries))
-    meddling.cancel()
-    kept = {entry.name for entry in (await site.store.security()).entries}
-    assert kept >= {entry.name for entry in entries}
-    assert one.authorizer.acls >= {acl(f"topic{number}") for number in range(400)}
+    store = Meddling(site.store, site.process(), before={0, 2, 4})
+    view = site.process(store)
+    entries = [acl_entry(acl(f"topic{number}")) for number in range(250)]
+    seen: list[int] = []
+
+    async def plan(contents: Contents) -> Plan[None]:
+        seen.append(len(contents.acls))
+        return Plan(None, entries)
+
+    await view.change(plan)
+    assert seen == [0, 1], "nothing was stored yet, so it was planned again"
+    # Three parts, of which each was refused once.
+    assert store.calls.count("change_security") == 6
+    names = {f"topic{number}" for number in range(250)} | {"meddled0", "meddled2", "meddled4"}
+    assert {each.name for each in view.authorizer.acls} == names
+    assert {each.name for each in (await site.process().current()).acls} == names
 
 
-async def _meddle(view: SecurityView) -> None:
-    for number in range(1_000):
-        await view.change(adding(acl_entry(acl(f"meddled{number}"))))
-        await asyncio.sleep(0)
+async def test_a_change_that_is_always_too_late_is_given_up(site: Site):
+    store = Meddling(site.store, site.process(), before=set(range(100)))
+    with pytest.raises(Unavailable):
+        await site.process(store).change(adding(acl_entry(acl("orders"))))
+    assert store.calls.count("change_security") == TRIES
 
 
 async def test_a_change_of_other_things_leaves_the_authorizer_as_it_is(site: Site):

@@ -2,8 +2,9 @@
 
 from unit.security.given import ALICE, HOST, acl
 
-from samsa.security.access import LONGEST_NAME, MOST_ANSWERS, UNLIMITED, Access, Limited, Question
-from samsa.security.authorizer import Authorizer
+from samsa.security import authorizer as authorizers
+from samsa.security.access import UNLIMITED, Access, Limited, Question
+from samsa.security.authorizer import LONGEST_NAME, Authorizer
 from samsa.security.kinds import Operation, PatternType, ResourceType
 
 READ, WRITE, TOPIC = Operation.READ, Operation.WRITE, ResourceType.TOPIC
@@ -12,9 +13,9 @@ READ, WRITE, TOPIC = Operation.READ, Operation.WRITE, ResourceType.TOPIC
 class Counting(Authorizer):
     asked = 0
 
-    def authorize(self, *question):
+    def _decide(self, *question):
         self.asked += 1
-        return super().authorize(*question)
+        return super()._decide(*question)
 
 
 class Given:
@@ -65,16 +66,26 @@ def test_operations_are_the_bits_of_those_allowed():
     assert UNLIMITED.operations(possible, TOPIC, "orders") == 1 << 3 | 1 << 4 | 1 << 8
 
 
-def test_a_client_that_asks_for_ever_new_names_fills_no_memory():
+def test_clients_of_one_principal_share_what_was_decided():
+    given = Given(acl())
+    again = Limited(ALICE, HOST, lambda: given.authorizer)
+    elsewhere = Limited(ALICE, "10.0.0.2", lambda: given.authorizer)
+    for access in (given.access, again, elsewhere, again):
+        assert access.may(READ, TOPIC, "orders")
+    assert given.authorizer.asked == 2
+
+
+def test_a_client_that_asks_for_ever_new_names_fills_no_memory(monkeypatch):
+    monkeypatch.setattr(authorizers, "MOST_ANSWERS", 50)
     given = Given(acl("t", pattern=PatternType.PREFIXED))
-    for number in range(3 * MOST_ANSWERS):
+    for number in range(200):
         assert given.access.may(READ, TOPIC, f"t{number}")
     long = "t" * (LONGEST_NAME + 1)
     assert given.access.may(READ, TOPIC, long)
     assert given.access.may(READ, TOPIC, long)
-    kept = given.access._answers
-    assert len(kept) == MOST_ANSWERS
-    assert not any(name == long for _, _, name in kept)
+    kept = given.authorizer._decisions
+    assert len(kept) == 50
+    assert not any(name == long for *_, name in kept)
 
 
 def test_a_client_behind_ipv6_that_has_an_ipv4_address_is_at_that_address():

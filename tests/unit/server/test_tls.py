@@ -11,17 +11,22 @@ from typing import Any, cast
 
 import pytest
 from support.tls import Certificates
+from unit.server.sasl_client import Users
 
 from samsa.broker.broker import HANDLERS, Broker
+from samsa.broker.nodes import FurtherListener
 from samsa.ports import FileRange
+from samsa.security.ssl_principal import PrincipalMapping
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import request_frame
 from samsa.wire.messages import heartbeat, leave_group, sasl_authenticate
 from samsa_broker.server import handshakes
+from samsa_broker.server.audit import Audit
 from samsa_broker.server.buffer import SMALL
 from samsa_broker.server.connection import Connection
 from samsa_broker.server.listener import Server, ServerLimits
 from samsa_broker.server.listeners import Kind, Listener
+from samsa_broker.server.security import Security
 from samsa_broker.server.tls_context import BadTlsFiles, ClientAuth, TlsContext
 from samsa_broker.server.tls_socket import CHUNK, JOINED, TlsSender
 
@@ -257,6 +262,47 @@ async def test_a_client_without_a_certificate_is_refused_where_one_is_required(s
     assert await asked(await running.connect(client))
 
 
+@pytest.mark.parametrize(
+    ("rules", "auth", "shows", "expected"),
+    [
+        ("DEFAULT", ClientAuth.REQUIRED, True, "User:CN=alice,O=Example"),
+        ("RULE:^CN=(.*?),.*$/$1/U", ClientAuth.REQUIRED, True, "User:ALICE"),
+        ("DEFAULT", ClientAuth.WANTED, True, "User:CN=alice,O=Example"),
+        ("DEFAULT", ClientAuth.WANTED, False, "User:ANONYMOUS"),
+        ("RULE:^CN=bob$/bob/", ClientAuth.WANTED, False, "User:ANONYMOUS"),
+        ("RULE:^CN=bob$/bob/", ClientAuth.REQUIRED, True, None),
+    ],
+)
+async def test_a_client_is_known_by_its_certificate(
+    start: Start,
+    rules: str,
+    auth: ClientAuth,
+    shows: bool,
+    expected: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    seen: list[str] = []
+
+    async def beaten(_: Any, context: Any, __: Any) -> Any:
+        seen.append(str(context.access.principal))
+        return heartbeat.RESPONSE()
+
+    monkeypatch.setitem(HANDLERS, ApiKey.HEARTBEAT, beaten)
+    running = await start(auth)
+    audit = Audit()
+    running.server.security = Security(Users(), audit, lambda: 0, mapping=PrincipalMapping(rules))
+    client = running.certificates.client_context(shows_certificate=shows)
+    if expected is None:
+        with pytest.raises((OSError, asyncio.IncompleteReadError)):
+            await asked(await running.connect(client))
+        assert audit.refused_logins == 1
+        await until(lambda: not running.server._per_host)
+    else:
+        await asked(await running.connect(client))
+        assert seen == [expected]
+        assert audit.logins == shows
+
+
 async def test_new_files_are_used_for_new_connections(start: Start, tmp_path: Path):
     running = await start()
     before = await running.connect()
@@ -363,3 +409,15 @@ async def test_a_client_that_has_gone_ends_its_connection(start: Start):
     assert isinstance(connection, Connection)
     writer.transport.abort()
     await until(lambda: not running.server.connections)
+
+
+async def test_the_address_of_a_further_listener_says_how_far_it_is_from_the_first(start: Start):
+    running = await start()
+    _, first = running.address
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        own = running.server.advertised(sock, running.listener)
+        found = running.server.advertised(sock, Listener(Kind.PLAINTEXT, ("public", first + 7)))
+    assert not isinstance(own, FurtherListener)
+    assert isinstance(found, FurtherListener)
+    assert (tuple(found), found.distance) == (("public", first + 7), 7)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from samsa.broker.broker import Broker
+from samsa.broker.nodes import FurtherListener
 from samsa.client_requests import ClientRequests
 from samsa.runtime.logs import Repeated, event
 
@@ -17,7 +18,7 @@ from .audited_requests import AuditedRequests
 from .connection import Connection
 from .handshakes import Handshakes
 from .idle_poller import IdlePoller
-from .listeners import PLAIN, Listener
+from .listeners import PLAIN, Kind, Listener
 from .memory import MemoryClaim, RequestMemory
 from .sasl_connection import SaslConnection
 from .security import Security
@@ -50,6 +51,8 @@ class Server:
     limits: ServerLimits = field(default_factory=ServerLimits)
     advertise: tuple[str, int] | None = None
     announcer: Announcer | None = None
+    first: tuple[Kind, int] | None = None
+    """The listener that this process announces to others, and the port that it announces."""
     stats: ServerStats = field(default_factory=ServerStats)
     closing: bool = False
     memory: RequestMemory = field(init=False)
@@ -88,15 +91,16 @@ class Server:
             self._tasks.append(loop.create_task(listener.tls.watch()))
         self._acceptors.append(Acceptor(sock, partial(self._welcome, listener)))
         name = sock.getsockname()
+        if self.first is None:
+            self.first = listener.kind, (listener.advertise or self.advertise or name)[1]
         return str(name[0]), int(name[1])
 
     def advertised(self, sock: socket.socket, listener: Listener = PLAIN) -> tuple[str, int]:
         """The address that a client is given: the configured one, or the one that it used."""
-        advertise = listener.advertise or self.advertise
-        if advertise is not None:
-            return advertise
-        name = sock.getsockname()
-        return _as_ipv4(str(name[0])), int(name[1])
+        host, port = listener.advertise or self.advertise or _name_of(sock)
+        if self.first is None or listener.kind is self.first[0]:
+            return host, port
+        return FurtherListener(host, port, port - self.first[1])
 
     def requests_of(self, sock: socket.socket, peer: str, listener: Listener) -> ClientRequests:
         """Those of a new connection. Raises UnknownClient."""
@@ -221,6 +225,11 @@ class Server:
             await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
         self.idle_poller.stop()
         await asyncio.wait_for(self.broker.log.drain(), self.limits.shutdown_grace_s)
+
+
+def _name_of(sock: socket.socket) -> tuple[str, int]:
+    name = sock.getsockname()
+    return _as_ipv4(str(name[0])), int(name[1])
 
 
 def _as_ipv4(host: str) -> str:

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
-from samsa.bounded import Bounded
-
 from .authorizer import Authorizer, Decision
 from .kinds import Operation, ResourceType
 from .principals import ANONYMOUS, Principal, canonical_host
@@ -61,12 +59,6 @@ class Unlimited:
 
 UNLIMITED: Access = Unlimited()
 
-MOST_ANSWERS = 512
-"""Answers that one client's Limited remembers."""
-LONGEST_NAME = 256
-"""Answers about longer names are not remembered, so that names of a client's choice take little
-memory. Topics' names have at most 249 characters."""
-
 
 class Question(NamedTuple):
     principal: Principal
@@ -84,8 +76,7 @@ ACL decides there). It is called in the middle of a request, and must be quick."
 
 class Limited:
     """The rights of one principal at one address, by the ACLs that are in force when it is
-    asked. `current` gives the Authorizer of now; answers are remembered for as long as it gives the
-    same one."""
+    asked. `current` gives the Authorizer of now, which remembers its answers."""
 
     is_limited = True
 
@@ -100,24 +91,15 @@ class Limited:
         self.host = canonical_host(host)
         self._current = current
         self._on_decision = on_decision
-        self._authorizer = current()
-        self._answers: Bounded[tuple[Operation, ResourceType, str], Decision] = Bounded(
-            MOST_ANSWERS
-        )
 
     def may(self, operation: Operation, resource: ResourceType, name: str) -> bool:
-        decision = self._remembered(operation, resource, name)
-        if decision is None:
-            decision = self._decide(operation, resource, name)
+        decision = self._decision(operation, resource, name)
         if not decision.allowed:
             self._tell(decision, operation, resource, name)
         return decision.allowed
 
     def may_see(self, operation: Operation, resource: ResourceType, name: str) -> bool:
-        decision = self._remembered(operation, resource, name)
-        if decision is None:
-            decision = self._decide(operation, resource, name)
-        return decision.allowed
+        return self._decision(operation, resource, name).allowed
 
     def may_on_any(self, operation: Operation, resource: ResourceType) -> bool:
         allowed = self._current().authorize_any(self.principal, self.host, operation, resource)
@@ -130,20 +112,8 @@ class Limited:
             1 << operation for operation in possible if self.may_see(operation, resource, name)
         )
 
-    def _remembered(
-        self, operation: Operation, resource: ResourceType, name: str
-    ) -> Decision | None:
-        authorizer = self._current()
-        if authorizer is not self._authorizer:
-            self._authorizer = authorizer
-            self._answers.clear()
-        return self._answers.use((operation, resource, name))
-
-    def _decide(self, operation: Operation, resource: ResourceType, name: str) -> Decision:
-        decision = self._authorizer.authorize(self.principal, self.host, operation, resource, name)
-        if len(name) <= LONGEST_NAME:
-            self._answers.keep((operation, resource, name), decision)
-        return decision
+    def _decision(self, operation: Operation, resource: ResourceType, name: str) -> Decision:
+        return self._current().authorize(self.principal, self.host, operation, resource, name)
 
     def _tell(
         self, decision: Decision | None, operation: Operation, resource: ResourceType, name: str

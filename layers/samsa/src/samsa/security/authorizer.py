@@ -34,8 +34,11 @@ IMPLIED_BY: dict[Operation, frozenset[Operation]] = {
 }
 """Operations that an ACL allows beside its own."""
 
-MOST_ANSWERS = 1000
-"""Answers about any resource that are remembered: each looks at all ACLs of a principal."""
+MOST_ANSWERS = 20_000
+"""Answers that are remembered, of all clients together."""
+LONGEST_NAME = 256
+"""Answers about longer names are not remembered, so that names of a client's choice take little
+memory. Names of topics have at most 249 characters."""
 
 A_NAME = "hardcode"
 """Kafka first asks whether an operation is allowed on a resource of this name, when it asks whether
@@ -63,6 +66,9 @@ class Decision(NamedTuple):
 SUPER_USER = Decision(True, Reason.SUPER_USER)
 NO_ACL = Decision(True, Reason.NO_ACL)
 DENIED = Decision(False, Reason.DEFAULT)
+
+
+_Question = tuple[Principal, str, Operation, ResourceType, str]
 
 
 class _Patterns:
@@ -109,6 +115,7 @@ class Authorizer:
         self.allow_if_no_acl = allow_if_no_acl
         self._of_principal: dict[tuple[ResourceType, str], _Patterns] = defaultdict(_Patterns)
         self._of_all: dict[ResourceType, _Patterns] = defaultdict(_Patterns)
+        self._decisions: Bounded[_Question, Decision] = Bounded(MOST_ANSWERS)
         self._any: Bounded[tuple[str, str, Operation, ResourceType], bool] = Bounded(MOST_ANSWERS)
         for acl in self.acls:
             self._of_principal[acl.resource_type, acl.principal].add(acl)
@@ -123,11 +130,22 @@ class Authorizer:
         resource_type: ResourceType,
         name: str,
     ) -> Decision:
-        who = str(principal)
+        question = (principal, host, operation, resource_type, name)
+        decision = self._decisions.use(question)
+        if decision is None:
+            decision = self._decide(
+                str(principal), canonical_host(host), operation, resource_type, name
+            )
+            if len(name) <= LONGEST_NAME:
+                self._decisions.keep(question, decision)
+        return decision
+
+    def _decide(
+        self, who: str, host: str, operation: Operation, resource_type: ResourceType, name: str
+    ) -> Decision:
         if who in self.super_users:
             return SUPER_USER
         allowing: Acl | None = None
-        host = canonical_host(host)
         for patterns in self._patterns_of(who, resource_type):
             for acl in patterns.covering(name):
                 if _speaks_of(acl, host, operation):
