@@ -55,6 +55,8 @@ SECURITY_APIS = frozenset(
         ApiKey.DELETE_ACLS,
         ApiKey.SASL_AUTHENTICATE,
         ApiKey.DESCRIBE_CLIENT_QUOTAS,
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
         ApiKey.DESCRIBE_TRANSACTIONS,
         ApiKey.LIST_TRANSACTIONS,
@@ -127,9 +129,13 @@ def _knows_transactions(admin: KafkaAdminClient) -> bool:
 
 def ask_about_quotas(bootstrap: str, log: Path) -> None:
     """By Kafka's own tool, in Java."""
+    credential = f"SCRAM-SHA-256=[iterations=4096,password={PASSWORD}]"
     with closing(KafkaTools(log.open("w"))) as tools:
-        quotas = ("--describe", "--entity-type", "users", "--entity-name", USER)
-        tools.run("configs", bootstrap, *quotas)
+        user = ("--entity-type", "users", "--entity-name", USER)
+        tools.run("configs", bootstrap, "--describe", *user)
+        tools.run("configs", bootstrap, "--alter", *user, "--add-config", credential)
+        for change in ("--add-config=producer_byte_rate=1048576", "--delete-config=nonsense"):
+            tools.run("configs", bootstrap, "--alter", *user, *change.split("=", 1))
 
 
 def say_who_asks(bootstrap: str) -> None:

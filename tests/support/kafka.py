@@ -40,12 +40,12 @@ def kafka_java(heap: str, *options: str) -> list[str]:
 
 @contextmanager
 def a_kafka(folder: Path, *settings: str) -> Iterator[Broker]:
-    """Settings are lines of its properties."""
+    """Settings are lines of its properties. They may name `{port}` and `{controller}`."""
     command = kafka_java("512M")
     port, controller = free_ports(2)
     properties = folder / "server.properties"
-    text = PROPERTIES.format(port=port, controller=controller, folder=folder)
-    properties.write_text("\n".join((text, *settings)))
+    text = "\n".join((PROPERTIES, *settings))
+    properties.write_text(text.format(port=port, controller=controller, folder=folder))
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         process = subprocess.Popen(
             [*command, "SingleNode", str(properties)],

@@ -16,8 +16,8 @@ TOPIC_SOURCE = 1
 
 
 class Aiokafka:
-    def __init__(self, bootstrap: str) -> None:
-        self.bootstrap = bootstrap
+    def __init__(self, bootstrap: str, **settings: Any) -> None:
+        self.settings = {"bootstrap_servers": bootstrap, **settings}
 
     def produce(
         self,
@@ -32,7 +32,7 @@ class Aiokafka:
 
         async def work() -> list[int]:
             async with AIOKafkaProducer(
-                bootstrap_servers=self.bootstrap, compression_type=compression, **size
+                compression_type=compression, **self.settings, **size
             ) as producer:
                 sent = [await send(producer, topic, partition, record) for record in records]
                 return [(await future).offset for future in sent]
@@ -54,9 +54,7 @@ class Aiokafka:
         settings |= {"isolation_level": isolation} if isolation else {}
 
         async def work() -> list[Record]:
-            async with AIOKafkaConsumer(
-                *topics, bootstrap_servers=self.bootstrap, **settings
-            ) as consumer:
+            async with AIOKafkaConsumer(*topics, **self.settings, **settings) as consumer:
                 if partition is not None:
                     consumer.assign([TopicPartition(topic, partition)])
                 if isinstance(start, int):
@@ -129,7 +127,7 @@ class Aiokafka:
 
     @asynccontextmanager
     async def admin(self):
-        admin = AIOKafkaAdminClient(bootstrap_servers=self.bootstrap)
+        admin = AIOKafkaAdminClient(**self.settings)
         await admin.start()
         try:
             yield admin

@@ -5,6 +5,7 @@ Bytes travel as base64. Every operation makes its own client and closes it.
 """
 
 import json
+import os
 import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
@@ -12,11 +13,19 @@ from typing import IO, Any
 
 from clients.client import Cluster, Isolation, Record, Start
 
+SECURITY = "CLIENT_SECURITY"
+"""What it needs to reach a secured broker, in JSON: each driver has its own names."""
+
 
 class Driver:
-    def __init__(self, command: Sequence[str], log: IO[str]) -> None:
+    def __init__(
+        self, command: Sequence[str], log: IO[str], security: Mapping[str, Any] | None = None
+    ) -> None:
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True)
+        told = {SECURITY: json.dumps(security)} if security else {}
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=log, text=True, env={**os.environ, **told}
+        )
         self.log = log
 
     def ask(self, op: str, **arguments: Any) -> Any:

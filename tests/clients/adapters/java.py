@@ -1,5 +1,6 @@
 """Apache Kafka's Java client."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from clients.adapters.driver import Driver
@@ -9,8 +10,8 @@ from support.needs import java_driver
 SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
 
-def java(bootstrap: str, log: Path) -> Driver:
-    return Driver([*java_command(), "Driver", bootstrap], log.open("w"))
+def java(bootstrap: str, log: Path, security: Mapping[str, str] | None = None) -> Driver:
+    return Driver([*java_command(), "Driver", bootstrap], log.open("w"), security)
 
 
 def java_command() -> list[str]:

@@ -1,6 +1,8 @@
 """KafkaJS."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from clients.adapters.driver import Driver, unpacked
 from clients.client import Record
@@ -13,5 +15,6 @@ class KafkaJs(Driver):
         return [unpacked(one) for one in found]
 
 
-def kafkajs(bootstrap: str, log: Path) -> KafkaJs:
-    return KafkaJs(["node", str(needs.kafkajs() / "driver.js"), bootstrap], log.open("w"))
+def kafkajs(bootstrap: str, log: Path, security: Mapping[str, Any] | None = None) -> KafkaJs:
+    command = ["node", str(needs.kafkajs() / "driver.js"), bootstrap]
+    return KafkaJs(command, log.open("w"), security)

@@ -28,8 +28,6 @@ DIFFERENT: dict[int, str] = {
     ApiKey.ALTER_REPLICA_LOG_DIRS: OLDER,
     ApiKey.DESCRIBE_LOG_DIRS: OLDER,
     **dict.fromkeys(range(38, 42), TOKENS),
-    49: WITHOUT_STORE,  # AlterClientQuotas
-    51: WITHOUT_STORE,  # AlterUserScramCredentials
     64: WITHOUT_STORE,  # UnregisterBroker
     **dict.fromkeys((76, 77, 78, 79, 83, 84, 85, 86, 87, 90, 91, 92), SHARE),
     **dict.fromkeys((80, 81), VOTERS),

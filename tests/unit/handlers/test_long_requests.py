@@ -45,6 +45,8 @@ SHORT_ANYWAY = {
     "CreateAcls creations": "only counted",
     "DeleteAcls filters": "only counted",
     "DescribeClientQuotas components": "refused when the fourth is seen",
+    "AlterClientQuotas entries.entity": "sixteen are looked at",
+    "AlterClientQuotas entries.ops": "one step of a dictionary each",
     "ListTransactions state_filters": "one look into a set each",
     "ListTransactions producer_id_filters": "not looked at",
     "Fetch forgotten_topics_data": "not looked at",

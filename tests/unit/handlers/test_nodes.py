@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from samsa.broker.nodes import MOST_ZONES, Nodes
+from samsa.broker.nodes import MOST_ZONES, FurtherListener, Nodes
 from samsa.broker.ring import SLOTS, key_slot, ring_of
 from samsa.ports import Node, Partition
 from samsa.ports.bounds import MOST_NODES
@@ -98,6 +98,15 @@ def test_a_client_is_told_the_address_that_it_used_and_those_of_the_others():
         (0, "10.0.0.0", 9092, "a"),
         (1, *HERE, None),
     ]
+
+
+def test_a_client_of_a_further_listener_is_sent_to_that_of_another_process():
+    """Both announce their first listeners; this client came by one that is two ports further."""
+    nodes = some_nodes((0, 1))
+    address = FurtherListener("public", 9094, 2)
+    assert nodes.find(0, address)[:3] == (0, "public", 9094)
+    assert nodes.find(1, address)[:3] == (1, "10.0.0.1", 9094)
+    assert nodes.find(1, ("public", 9094))[:3] == (1, "10.0.0.1", 9092)
 
 
 def test_who_could_not_announce_itself_names_the_others_and_lists_everything():

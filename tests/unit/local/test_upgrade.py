@@ -27,6 +27,9 @@ from samsa.ports import (
     Head,
     Misconfigured,
     Partition,
+    SecurityChange,
+    SecurityEntry,
+    SecurityKind,
 )
 
 PARTITION = Partition(UUID(int=1), 0)
@@ -181,3 +184,20 @@ async def test_who_only_looks_at_an_older_ledger_upgrades_it(path: Path):
     assert await ledger.aborted(PARTITION, 0, 99) == []
     await ledger.close()
     assert format_of(path) == FORMAT
+
+
+async def test_a_ledger_of_this_format_that_has_no_place_for_acls_gets_one(tmp_path: Path):
+    """Formats before and after are the same: processes that know no ACLs do not look at them."""
+    path = str(tmp_path / "ledger.db")
+    await SqliteLedger(path).close()
+    await SqliteGroups(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        for table in ("security", "security_version"):
+            db.execute(f"DROP TABLE {table}")
+        db.commit()
+    groups = SqliteGroups(path)
+    change = SecurityChange("one", [SecurityEntry(SecurityKind.ACL, "may read")])
+    assert await groups.change_security(change, 0)
+    assert await groups.security() == (1, list(change.put))
+    await groups.close()
+    assert format_of(Path(path)) == FORMAT

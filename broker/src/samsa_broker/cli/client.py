@@ -1,12 +1,15 @@
 """A small Kafka client, enough to try a broker with: one connection, one request at a time."""
 
+import argparse
 import socket
 import struct
-from typing import Any
+from typing import Any, Self
 
 from samsa.wire.apis import APIS, Api, ApiKey
 from samsa.wire.errors import DecodeError, ErrorCode
 from samsa.wire.frame import read_response, request_frame
+
+from .login import BadLogin, Login, read_login
 
 TIMEOUT_S = 30.0
 CLIENT_ID = "samsa-cli"
@@ -17,20 +20,59 @@ class ClientError(Exception):
 
 
 class Client:
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, login: Login | None = None) -> None:
         host, _, port = bootstrap.rpartition(":")
         if not host or not port.isdigit():
             raise ClientError(f"{bootstrap!r} is not HOST:PORT")
         self._where = bootstrap
+        self._login = login or Login()
         self._number = 0
         try:
-            self._socket = socket.create_connection((host.strip("[]"), int(port)), TIMEOUT_S)
+            self._socket = self._connected(host.strip("[]"), int(port))
         except OSError as error:
             why = error.strerror or error
             raise ClientError(
                 f"no broker answers at {bootstrap} ({why}). Start one with: samsa up"
             ) from error
         self._versions = self._ask_versions()
+        if self._login.has_sasl:
+            self._log_in()
+
+    @classmethod
+    def of(cls, given: argparse.Namespace) -> Self:
+        """By the options of `add_bootstrap`."""
+        path = getattr(given, "command_config", None)
+        try:
+            return cls(given.bootstrap, read_login(path) if path else None)
+        except OSError as error:
+            raise ClientError(f"{path}: {error.strerror or error}") from error
+        except BadLogin as error:
+            raise ClientError(str(error)) from error
+
+    def _connected(self, host: str, port: int) -> socket.socket:
+        plain = socket.create_connection((host, port), TIMEOUT_S)
+        if not self._login.has_tls:
+            return plain
+        try:
+            return self._login.tls().wrap_socket(plain, server_hostname=host)
+        except OSError as error:
+            plain.close()
+            raise ClientError(f"no TLS with {self._where}: {error}") from error
+
+    def _log_in(self) -> None:
+        from samsa.wire.messages import sasl_authenticate, sasl_handshake
+
+        def send(words: bytes) -> bytes:
+            row = sasl_authenticate.REQUEST(auth_bytes=words)
+            answer = self.ask(ApiKey.SASL_AUTHENTICATE, row)
+            check(answer.error_code, answer.error_message, f"login of {self._login.user!r}")
+            return bytes(answer.auth_bytes)
+
+        row = sasl_handshake.REQUEST(mechanism=self._login.mechanism)
+        answer = self.ask(ApiKey.SASL_HANDSHAKE, row)
+        offered = ", ".join(answer.mechanisms) or "none"
+        check(answer.error_code, None, f"{self._login.mechanism} (the broker has {offered})")
+        self._login.authenticate(send)
 
     def _ask_versions(self) -> dict[int, range]:
         row = self._exchange(APIS[ApiKey.API_VERSIONS], 0, APIS[ApiKey.API_VERSIONS].request())
@@ -76,7 +118,7 @@ class Client:
         nodes = self.ask(ApiKey.METADATA, metadata.REQUEST(topics=[])).brokers
         if len(nodes) == 1:
             return [self]
-        return [Client(f"{node.host}:{node.port}") for node in nodes]
+        return [Client(f"{node.host}:{node.port}", self._login) for node in nodes]
 
     def topics(self, names: list[str] | None, create: bool = False) -> list[Any]:
         from samsa.wire.messages import metadata

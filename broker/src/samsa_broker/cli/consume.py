@@ -47,7 +47,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     topic = client.topic(given.topic)
     numbers = sorted(partition.partition_index for partition in topic.partitions)
     if given.partition is not None:

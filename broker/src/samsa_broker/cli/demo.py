@@ -87,7 +87,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     _make(client, {given.topic: given.partitions, DEAD_LETTERS: 1})
     partitions = len(client.topic(given.topic).partitions)
     story = tell(_plot(given), random.Random(given.seed))

@@ -29,7 +29,7 @@ class Group(NamedTuple):
 
 
 def describe_one(given: argparse.Namespace) -> int:
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     group = group_of(client, given.group)
     offsets = committed(client, given.group)
     print(f"{given.group}\t{group.state}\t{group.kind}\t{group.members} member(s)")

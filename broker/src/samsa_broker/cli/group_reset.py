@@ -56,7 +56,7 @@ def _time(text: str) -> int:
 
 
 def reset_offsets(given: argparse.Namespace) -> int:
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     before = committed(client, given.group)
     after = _wanted(client, given, before)
     if given.execute:

@@ -81,7 +81,7 @@ def add_to(commands: Any) -> None:
 def list_all(given: argparse.Namespace) -> int:
     """Asks every node: each lists the groups whose coordinator it is."""
     found = {}
-    for client in Client(given.bootstrap).all_nodes():
+    for client in Client.of(given).all_nodes():
         answer = client.ask(ApiKey.LIST_GROUPS, list_groups.REQUEST())
         check(answer.error_code, None, "groups")
         found.update({group.group_id: group for group in answer.groups})
@@ -92,7 +92,7 @@ def list_all(given: argparse.Namespace) -> int:
 
 def delete_some(given: argparse.Namespace) -> int:
     row = delete_groups.REQUEST(groups_names=given.group)
-    for result in Client(given.bootstrap).ask(ApiKey.DELETE_GROUPS, row).results:
+    for result in Client.of(given).ask(ApiKey.DELETE_GROUPS, row).results:
         check(result.error_code, None, f"group {result.group_id!r}")
         print(f"deleted {result.group_id}")
     return 0

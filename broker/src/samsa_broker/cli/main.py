@@ -6,6 +6,7 @@ echo hello | samsa produce orders write to it
 samsa consume orders              read it from the beginning
 samsa groups describe billing     how far a consumer group has come
 samsa transactions list           which transactional ids there are, and in which state
+samsa users add alice             let a user log in; acls and quotas say what it may do
 samsa cost --table                what it would cost on AWS, beside other Kafkas
 """
 
@@ -18,8 +19,8 @@ from samsa import __version__
 from samsa_broker.cli.client import ClientError
 
 COMMANDS = (
-    "up", "topics", "groups", "transactions", "produce", "consume", "shim", "local-api", "cost",
-    "janitor", "demo", "pipeline",
+    "up", "topics", "groups", "transactions", "users", "acls", "quotas", "produce", "consume",
+    "shim", "local-api", "cost", "janitor", "demo", "pipeline",
 )  # fmt: skip
 
 

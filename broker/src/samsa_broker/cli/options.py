@@ -121,3 +121,9 @@ def add_bootstrap(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_BOOTSTRAP,
         help="the broker to talk to (%(default)s)",
     )
+    parser.add_argument(
+        "--command-config",
+        metavar="FILE",
+        help="how to log in there: lines such as security.protocol=sasl_ssl, with the names of "
+        "librdkafka",
+    )

@@ -44,7 +44,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     partitions = len(client.topic(given.topic, create=True).partitions)
     written = 0
     for lines in _chunks(sys.stdin.buffer):

@@ -23,7 +23,7 @@ def fail(why: str) -> int:
 
 def explain(error: Exception, given: argparse.Namespace) -> str:
     text = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, OSError) and "in use" in text:
+    if isinstance(error, OSError) and "in use" in text and "://" not in text:
         return (
             f"port {given.port} on {given.host} is taken. "
             "Another broker may be running; --port 0 picks a free one"

@@ -97,7 +97,7 @@ def alter_one(given: argparse.Namespace) -> int:
         ],
     )
     row = incremental_alter_configs.REQUEST(resources=[resource])
-    told = Client(given.bootstrap).ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, row).responses[0]
+    told = Client.of(given).ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, row).responses[0]
     check(told.error_code, told.error_message, f"topic {given.name!r}")
     print(f"altered {given.name}")
     return 0
@@ -106,14 +106,14 @@ def alter_one(given: argparse.Namespace) -> int:
 def add_partitions(given: argparse.Namespace) -> int:
     asked = create_partitions.TOPIC(name=given.name, count=given.total, assignments=None)
     row = create_partitions.REQUEST(topics=[asked], timeout_ms=TIMEOUT_MS)
-    told = Client(given.bootstrap).ask(ApiKey.CREATE_PARTITIONS, row).results[0]
+    told = Client.of(given).ask(ApiKey.CREATE_PARTITIONS, row).results[0]
     check(told.error_code, told.error_message, f"topic {given.name!r}")
     print(f"{given.name} has {given.total} partition(s)")
     return 0
 
 
 def delete_all_before(given: argparse.Namespace) -> int:
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     numbers = [given.partition]
     if given.partition is None:
         topic = client.topic(given.name)

@@ -73,7 +73,7 @@ def add_to(commands: Any) -> None:
 
 
 def list_all(given: argparse.Namespace) -> int:
-    for topic in sorted(Client(given.bootstrap).topics(None), key=lambda t: str(t.name)):
+    for topic in sorted(Client.of(given).topics(None), key=lambda t: str(t.name)):
         print(f"{topic.name}\t{len(topic.partitions)} partition(s)\t{topic.topic_id}")
     return 0
 
@@ -90,14 +90,14 @@ def create_one(given: argparse.Namespace) -> int:
             )
         ]
     )
-    made = Client(given.bootstrap).ask(ApiKey.CREATE_TOPICS, row).topics[0]
+    made = Client.of(given).ask(ApiKey.CREATE_TOPICS, row).topics[0]
     check(made.error_code, made.error_message, f"topic {given.name!r}")
     print(f"created {made.name} with {made.num_partitions} partition(s)")
     return 0
 
 
 def describe_one(given: argparse.Namespace) -> int:
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     topic = client.topic(given.name)
     numbers = sorted(partition.partition_index for partition in topic.partitions)
     starts = offsets_at(client, given.name, numbers, EARLIEST)
@@ -125,7 +125,7 @@ def delete_one(given: argparse.Namespace) -> int:
     row = delete_topics.REQUEST(
         topics=[delete_topics.TOPIC(name=given.name)], topic_names=[given.name], timeout_ms=30_000
     )
-    gone = Client(given.bootstrap).ask(ApiKey.DELETE_TOPICS, row).responses[0]
+    gone = Client.of(given).ask(ApiKey.DELETE_TOPICS, row).responses[0]
     check(gone.error_code, gone.error_message, f"topic {given.name!r}")
     print(f"deleted {given.name}")
     return 0

@@ -92,7 +92,7 @@ def add_to(commands: Any) -> None:
 def list_all(given: argparse.Namespace) -> int:
     """Asks every node: each lists the ids whose coordinator it is."""
     found = {}
-    for client in Client(given.bootstrap).all_nodes():
+    for client in Client.of(given).all_nodes():
         row = list_transactions.REQUEST(state_filters=given.state)
         answer = client.ask(ApiKey.LIST_TRANSACTIONS, row)
         check(answer.error_code, None, "transactions")
@@ -113,7 +113,7 @@ def _described(client: Client, transactional_id: str) -> Any:
 
 
 def describe_one(given: argparse.Namespace) -> int:
-    one = _described(Client(given.bootstrap), given.id)
+    one = _described(Client.of(given), given.id)
     print(f"state       {one.transaction_state}")
     print(f"producer    {one.producer_id}, epoch {one.producer_epoch}")
     print(f"timeout     {one.transaction_timeout_ms / 1000:g} s")
@@ -135,7 +135,7 @@ def _open_in(client: Client, topic: str, partition: int) -> list[Any]:
 
 
 def show_open(given: argparse.Namespace) -> int:
-    for one in _open_in(Client(given.bootstrap), given.topic, given.partition):
+    for one in _open_in(Client.of(given), given.topic, given.partition):
         print(f"{one.current_txn_start_offset}\t{one.producer_id}\t{one.producer_epoch}")
     return 0
 
@@ -146,7 +146,7 @@ def abort_one(given: argparse.Namespace) -> int:
         raise ClientError(
             "name a transactional id, or all of --topic, --partition and --start-offset"
         )
-    client = Client(given.bootstrap)
+    client = Client.of(given)
     if given.id is None:
         return _abort_in_partition(client, *where)
     if _described(client, given.id).transaction_state != "Ongoing":

@@ -1,9 +1,11 @@
 """samsa up: a broker on this machine, or one process of many on DynamoDB and S3."""
 
 import argparse
+import logging
 import shutil
 import sqlite3
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,12 @@ from samsa.groups import GroupSettings as GroupSettings
 from samsa.local.health import FULL, kind_of
 from samsa.log.stores import Limits
 from samsa.ports import Unavailable
-from samsa.runtime.logs import set_up
+from samsa.runtime.logs import event, set_up
 from samsa.topics.topic_totals import Totals
 from samsa_broker.server.listener import ServerLimits
+from samsa_broker.server.listeners import Kind, ListenerAddress
 
-from . import up_http
+from . import up_http, up_secure, up_security
 from .options import (
     add_command,
     add_logs,
@@ -35,6 +38,7 @@ from .options import (
 )
 from .serving import explain, fail, serve
 
+log = logging.getLogger("samsa.server")
 MIB = 1024 * 1024
 MAX_FETCH_BYTES = 16 * MIB
 """Kafka's fetch.max.bytes, which is 55 MiB there. librdkafka allocates memory for a whole answer,
@@ -46,6 +50,7 @@ examples:
   samsa up --port 0                           a free port; it is printed
   samsa up --http 127.0.0.1:0                 the HTTP API elsewhere than on 127.0.0.1:8080
   samsa up --data /var/lib/samsa --fsync      survive the loss of power, not only of the process
+  samsa up --secure                           TLS, a first user, and ACLs, on this machine
   samsa up --ledger 'dynamodb://samsa?region=eu-central-1' --objects 's3://bucket/samsa'
                                               start as many of these as you like: one cluster
 """
@@ -59,17 +64,8 @@ def add_to(commands: Any) -> None:
         description="Start a broker. Records that it has acknowledged survive kill -9.",
         epilog=EXAMPLES,
     )
-    up.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
-    up.add_argument("--port", type=port, default=9092, help="0 picks a free one (%(default)s)")
+    up_security.add_listeners(up)
     add_stores(up)
-    up.add_argument(
-        "--advertise",
-        metavar="HOST:PORT",
-        type=address,
-        help="where clients are told to come (the address that they used; the other processes of "
-        "its cluster tell them --host, or the address of the default route). Processes with the "
-        "same one are one node: the load balancer chooses among them",
-    )
     up.add_argument(
         "--wakeups",
         metavar="HOST:PORT",
@@ -105,6 +101,8 @@ def add_to(commands: Any) -> None:
         "--metrics-port", metavar="PORT", type=port, help="serve Prometheus metrics there"
     )
     up_http.add_to(up)
+    up_secure.add_to(up)
+    up_security.add_to(up)
     _add_limits(up.add_argument_group("limits"))
     _add_groups(up.add_argument_group("consumer groups"))
     _add_transactions(up.add_argument_group("transactions"))
@@ -128,6 +126,11 @@ def _add_limits(group: Any) -> None:
     limit("--max-topics", positive, 20_000, "in all; one more is refused")
     limit("--max-partitions", positive, 100_000, "of all topics together; more are refused")
     limit("--max-groups", positive, 10_000, "in all; one more is refused")
+    rules = Rules()
+    limit("--max-acls", positive, rules.max_acls, "in all; one more is refused")
+    passwords = "SCRAM credentials of all users; one more is refused"
+    limit("--max-credentials", positive, rules.max_credentials, passwords)
+    limit("--max-quotas", positive, rules.max_quotas, "values in all; one more is refused")
     limit("--idle-timeout", seconds, 600.0, "after which a silent client is let go", "SECONDS")
     slow = "bytes per second of a request that has begun; a slower client is let go"
     limit("--min-request-rate", positive, 1_000, slow)
@@ -177,15 +180,21 @@ def run(given: argparse.Namespace) -> int:
     set_up(given.log_level, given.log_format)
     data = Path(given.data).absolute()
     try:
-        if given.ledger is None or given.objects is None:
+        if given.ledger is None or given.objects is None or given.secure:
             data.mkdir(parents=True, exist_ok=True)
         ledger, objects = store_urls(given)
+        first_user = up_secure.prepare(given, data)
+        listening = up_security.listeners(given)
+        given.host, given.port = listening[0].host, listening[0].port
         settings = app.ServerSettings(
-            host=given.host,
-            port=given.port,
+            host=listening[0].host,
+            port=listening[0].port,
             ledger=ledger,
             objects=objects,
-            advertise=given.advertise,
+            advertise=listening[0].advertise,
+            listeners=listening,
+            tls=up_security.tls_files(given, listening),
+            security=up_security.security(given, listening, first_user),
             wakeups=given.wakeups,
             zone=given.zone or "",
             metrics_port=given.metrics_port,
@@ -205,10 +214,12 @@ def run(given: argparse.Namespace) -> int:
                 given.slow_grace,
             ),
         )
+        for warning in up_security.warnings(given, listening):
+            event(log, logging.WARNING, warning)
         http = up_http.front(given.http, given.http_name)
-        greet = partial(_greet, settings, http)
+        greet = partial(_greet, settings, http, partial(up_secure.lines, given, data))
         serve(app.run(settings, greet, [http] if http else []))
-    except BadUrl as error:
+    except (BadUrl, up_security.Mistake) as error:
         return fail(str(error))
     except (OSError, sqlite3.Error, Unavailable) as error:
         return fail(_explain(error, given, data))
@@ -235,6 +246,9 @@ def _rules(given: argparse.Namespace) -> Rules:
         groups=_groups(given),
         offsets_retention_ms=given.offsets_retention_minutes * 60_000,
         max_groups=given.max_groups,
+        max_acls=given.max_acls,
+        max_credentials=given.max_credentials,
+        max_quotas=given.max_quotas,
         totals=Totals(given.max_topics, given.max_partitions),
         work=WorkLimits(given.max_request_elements, given.max_unpacked_bytes),
         transaction_max_timeout_ms=given.transaction_max_timeout_ms,
@@ -254,19 +268,30 @@ def _groups(given: argparse.Namespace) -> GroupSettings:
 
 
 def _greet(
-    settings: Any, http: up_http.HttpFront | None, host: str, port: int, metrics_port: int | None
+    settings: Any,
+    http: up_http.HttpFront | None,
+    how_to_log_in: Callable[[str], list[str]],
+    listening: Sequence[ListenerAddress],
+    metrics_port: int | None,
 ) -> None:
-    where = f"{host}:{port}"
+    host = listening[0].host
+    where = f"{host}:{listening[0].port}"
     samsa = "samsa" if shutil.which("samsa") else sys.argv[0]
     lines = [
         f"Samsa {__version__} is listening on {where}",
         f"  ledger   {settings.ledger}",
         f"  objects  {settings.objects}",
     ]
+    if len(listening) > 1 or listening[0].kind is not Kind.PLAINTEXT:
+        lines += [f"  listens  {each}" for each in listening]
     if http is not None:
         lines.append(http.line)
     if metrics_port is not None:
         lines.append(f"  metrics  http://{host}:{metrics_port}/metrics")
+    if listening[0].kind is not Kind.PLAINTEXT:
+        lines += how_to_log_in(where)
+        print("\n".join([*lines, "Ctrl-C ends it; what was acknowledged stays."]), flush=True)
+        return
     lines += [
         "Try, in another terminal:",
         f"  echo hello | {samsa} produce greetings --bootstrap {where}",

@@ -8,11 +8,13 @@ from typing import Any
 from samsa.broker.broker import Broker
 from samsa.http_api.lazy_listener import LazyListener, missing
 from samsa.runtime.logs import event
+from samsa_broker.server.listeners import is_loopback
 
 from .options import address
 
 log = logging.getLogger("samsa.http")
 DEFAULT = ("127.0.0.1", 8080)
+HINT = "--http 127.0.0.1:0 picks a free port, --no-http does without"
 INSTALL = "pip install fastapi fastapi-offline uvicorn"
 
 
@@ -51,14 +53,15 @@ class HttpFront:
             event(log, logging.WARNING, "no HTTP API", why=self._why_not)
 
     def _open(self, broker: Broker, kafka: tuple[str, int]) -> None:
+        if broker.access is not None and not is_loopback(self._listener.host):
+            raise OSError(0, f"a secured broker serves HTTP on loopback only: no login. {HINT}")
         package = missing()
         if package is not None:
             raise OSError(0, f"{package} is not installed; try: {INSTALL}")
         try:
             self._listener.open(broker, kafka)
         except OSError as error:
-            hint = "--http 127.0.0.1:0 picks a free port, --no-http does without"
-            raise OSError(error.errno, f"{error.strerror}; {hint}") from error
+            raise OSError(error.errno, f"{error.strerror}; {HINT}") from error
 
     @property
     def line(self) -> str:

@@ -11,10 +11,10 @@ import asyncio
 import os
 import socket
 from contextlib import suppress
-from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
+from .listeners import is_loopback
 from .wakeup_address import is_unspecified, reachable_address
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -33,14 +33,7 @@ async def announced_place(
     host, port = advertised or listens
     if advertised is None and is_unspecified(host):
         host = await asyncio.to_thread(reachable_address, host, None)
-    return AnnouncedAddress(host, port, machine_id() if _is_loopback(host) else "")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    return AnnouncedAddress(host, port, machine_id() if is_loopback(host) else "")
 
 
 def machine_id() -> str:

@@ -21,7 +21,10 @@ from .accepting import allow_many_files, most_connections
 from .announced_address import announced_place
 from .announcing import Announcer
 from .listener import Server, ServerLimits
+from .listeners import Kind, Listener, ListenerAddress
 from .metrics import calls_per_request, serve_metrics
+from .security_settings import SecuritySettings, make_user, secured
+from .tls_context import ClientAuth, TlsContext, TlsFiles
 from .wakeup_address import hear_others
 from .watching import Watching
 
@@ -36,6 +39,10 @@ class ServerSettings:
     ledger: str
     objects: str
     advertise: tuple[str, int] | None = None
+    listeners: tuple[ListenerAddress, ...] = ()
+    """Empty: one without security at `host` and `port`. Else the first of them is there."""
+    tls: TlsFiles | None = None
+    security: SecuritySettings | None = None
     wakeups: tuple[str, int] | None = None
     """Where other processes of the cluster send wake-ups; None to choose (`wakeup_address.py`)."""
     zone: str = ""
@@ -47,6 +54,10 @@ class ServerSettings:
     rules: Rules = field(default_factory=Rules)
     limits: ServerLimits = field(default_factory=ServerLimits)
     log_limits: Limits = field(default_factory=Limits)
+
+
+Ready = Callable[[Sequence[ListenerAddress], int | None], None]
+"""Gets the addresses of the listeners, and the port of the metrics."""
 
 
 class ExtraListener(Protocol):
@@ -68,10 +79,10 @@ def _collect_seldom() -> None:
 
 async def run(
     settings: ServerSettings,
-    ready: Callable[[str, int, int | None], None],
+    ready: Ready,
     listeners: Sequence[ExtraListener] = (),
 ) -> None:
-    """Serve until SIGTERM or SIGINT. `ready` gets host and ports once the server listens."""
+    """Serve until SIGTERM or SIGINT. `ready` is called once the server listens."""
     allow_many_files()
     stop = told_to_stop()
     await check_stores(settings.ledger, settings.objects)
@@ -125,27 +136,33 @@ async def _serve(
     broker: Broker,
     found: Opened,
     settings: ServerSettings,
-    ready: Callable[[str, int, int | None], None],
+    ready: Ready,
     listeners: Sequence[ExtraListener],
     stop: asyncio.Event,
 ) -> None:
-    server = Server(broker, _within_files(settings.limits), settings.advertise)
-    host, port = server.listen(settings.host, settings.port)
+    security = secured(broker, settings.security) if settings.security is not None else None
+    server = Server(broker, _within_files(settings.limits), security=security)
+    fresh = await _keep_fresh(broker, settings.security)
+    addresses = _listen(server, settings)
+    host, port, advertise = addresses[0].host, addresses[0].port, addresses[0].advertise
     metrics, metrics_port = None, None
     if settings.metrics_port is not None:
         metrics, metrics_port = await serve_metrics(server, settings.host, settings.metrics_port)
     for listener in listeners:
-        listener.open(broker, settings.advertise or (host, port))
-    place = await announced_place(settings.advertise, (host, port))
+        listener.open(broker, advertise or (host, port))
+    place = await announced_place(advertise, (host, port))
     announcer = Announcer(
         broker, place, settings.zone, is_remote=_is_remote(settings), is_alone=found.is_alone
     )
     server.announcer = announcer
     await announcer.start(found.is_first)
     upkeep = start_upkeep(broker, settings.upkeep_every_s)
-    event(log, logging.INFO, "listening", host=host, port=port, cluster=broker.cluster_id)
+    for each in addresses:
+        names = {} if each.kind is Kind.PLAINTEXT else {"kind": each.kind.value}
+        at = {"host": each.host, "port": each.port, **names}
+        event(log, logging.INFO, "listening", **at, cluster=broker.cluster_id)
     _collect_seldom()
-    ready(host, port, metrics_port)
+    ready(addresses, metrics_port)
     await stop.wait()
     event(log, logging.INFO, "stopping", connections=len(server.connections))
     await announcer.leave()
@@ -154,9 +171,50 @@ async def _serve(
     for listener in listeners:
         await listener.close()
     await server.close()
+    if fresh is not None:
+        fresh.cancel()
+    if security is not None:
+        security.close()
     if metrics is not None:
         await metrics.close()
     event(log, logging.INFO, "stopped", **calls_per_request(server))
+
+
+async def _keep_fresh(
+    broker: Broker, settings: SecuritySettings | None
+) -> "asyncio.Task[None] | None":
+    """Read ACLs, credentials and quotas before the first client comes, and from then on."""
+    if broker.access is None or settings is None:
+        return None
+    if settings.first_user is not None:
+        await make_user(broker.access, settings.first_user)
+    await broker.access.refresh()
+    return asyncio.create_task(broker.access.keep_fresh())
+
+
+def _listen(server: Server, settings: ServerSettings) -> list[ListenerAddress]:
+    """The listeners with the addresses that they got. Raises OSError."""
+    plain = ListenerAddress(Kind.PLAINTEXT, settings.host, settings.port, settings.advertise)
+    found = []
+    for wanted in settings.listeners or (plain,):
+        listener = Listener(wanted.kind, wanted.advertise, _tls(wanted.kind, settings.tls))
+        try:
+            host, port = server.listen(wanted.host, wanted.port, listener)
+        except OSError as error:
+            if settings.listeners in ((), (plain,)):
+                raise
+            raise OSError(error.errno, f"{wanted}: {error.strerror or error}") from error
+        found.append(replace(wanted, host=host, port=port))
+    return found
+
+
+def _tls(kind: Kind, files: TlsFiles | None) -> TlsContext | None:
+    """Where clients log in they show no certificate, as in Kafka. Raises BadTlsFiles."""
+    if files is None or not kind.has_tls:
+        return None
+    if kind.has_sasl:
+        files = files._replace(client_ca=None, client_auth=ClientAuth.NONE)
+    return TlsContext(files)
 
 
 def _is_remote(settings: ServerSettings) -> bool:

@@ -34,7 +34,7 @@ def capacity_for(frame: int) -> int:
 
 class ReceiveBuffer:
     def __init__(self, max_frame: int) -> None:
-        self._max_frame = max_frame
+        self.max_frame = max_frame
         self._view = memoryview(bytearray(SMALL))
         self.capacity = SMALL
         self._start = 0
@@ -67,8 +67,8 @@ class ReceiveBuffer:
         if self._end - self._start < PREFIX:
             return None
         size: int = _SIZE.unpack_from(self._view, self._start)[0]
-        if not 0 <= size <= self._max_frame:
-            raise DecodeError(f"a frame of {size} bytes; the limit is {self._max_frame}")
+        if not 0 <= size <= self.max_frame:
+            raise DecodeError(f"a frame of {size} bytes; the limit is {self.max_frame}")
         return size
 
     def take(self) -> memoryview | None:

@@ -21,11 +21,13 @@ from it. If a store is slow, the receive buffer fills up, and then the socket's 
 import asyncio
 import logging
 import socket
+import ssl
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Answer, Held, Later
-from samsa.client_requests import HEARTBEATS, MAY_PARK, OVERLAP, ClientRequests
+from samsa.client_requests import HEARTBEATS, MAY_PARK, OVERLAP
 from samsa.eager_task import Rest, begin
 from samsa.ports import Unavailable
 from samsa.runtime.logs import event
@@ -33,11 +35,13 @@ from samsa.wire.errors import DecodeError
 from samsa.wire.frame import Request, read_request
 
 from .answers import Answers
+from .listeners import PLAIN, Listener
 from .progress import ClientProgress
 from .replies import PendingReplies, PendingReply
 from .request_room import RequestRoom
 from .sender import Sender
 from .socket_reader import SocketReader
+from .tls_socket import TlsReader, TlsSender
 
 if TYPE_CHECKING:
     from .listener import Server
@@ -68,17 +72,19 @@ AWAKE, RESTING, HANDLING, PARKED, SENDING, GROWING, CLOSED = Phase
 
 
 class Connection:
-    def __init__(self, sock: socket.socket, peer: str, server: "Server") -> None:
+    def __init__(
+        self, sock: socket.socket, peer: str, server: "Server", listener: Listener = PLAIN
+    ) -> None:
         self.peer = peer
         self.host = peer.rpartition(":")[0]
+        self.listener = listener
         self._socket = sock
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._requests = ClientRequests(server.broker, server.advertised(sock), "/" + self.host)
-        self._reader = SocketReader(sock, self.readable, server)
+        self._requests = server.requests_of(sock, peer, listener)
+        self._reader, self._sender = _ends(sock, self.readable, self.abort, server)
         self._buffer = self._reader.buffer
         self._room = RequestRoom(self._buffer, server)
-        self._sender = Sender(sock, self.abort)
         self._answers = Answers(self._sender, server)
         self._replies = PendingReplies(self._send_ready, self._memory_free)
         self._progress = ClientProgress(self._reader, self._sender, server.limits)
@@ -326,3 +332,14 @@ class Connection:
         self._socket.close()
         self._room.drop()
         self._server.gone(self)
+
+
+def _ends(
+    sock: socket.socket,
+    readable: Callable[[], None],
+    broken: Callable[[], None],
+    server: "Server",
+) -> tuple[SocketReader, Sender]:
+    if isinstance(sock, ssl.SSLSocket):
+        return TlsReader(sock, readable, server), TlsSender(sock, broken)
+    return SocketReader(sock, readable, server), Sender(sock, broken)

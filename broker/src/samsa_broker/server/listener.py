@@ -1,19 +1,27 @@
-"""The TCP listener: accepts, counts and ends connections."""
+"""The TCP listeners: accept, count and end connections."""
 
 import asyncio
 import logging
 import socket
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 
 from samsa.broker.broker import Broker
+from samsa.broker.nodes import FurtherListener
+from samsa.client_requests import ClientRequests
 from samsa.runtime.logs import Repeated, event
 
 from .accepting import Acceptor
 from .announcing import Announcer
+from .audited_requests import AuditedRequests
 from .connection import Connection
+from .handshakes import Handshakes
 from .idle_poller import IdlePoller
+from .listeners import PLAIN, Kind, Listener
 from .memory import MemoryClaim, RequestMemory
+from .sasl_connection import SaslConnection
+from .security import Security
 from .stats import ServerStats
 
 log = logging.getLogger("samsa.server")
@@ -43,15 +51,19 @@ class Server:
     limits: ServerLimits = field(default_factory=ServerLimits)
     advertise: tuple[str, int] | None = None
     announcer: Announcer | None = None
+    first: tuple[Kind, int] | None = None
+    """The listener that this process announces to others, and the port that it announces."""
     stats: ServerStats = field(default_factory=ServerStats)
     closing: bool = False
     memory: RequestMemory = field(init=False)
     connections: set[Connection] = field(default_factory=set)
     idle_poller: IdlePoller = field(default_factory=IdlePoller)
-    _acceptor: Acceptor | None = None
+    security: Security | None = None
+    handshakes: Handshakes = field(default_factory=Handshakes)
+    _acceptors: list[Acceptor] = field(default_factory=list)
     _per_host: Counter[str] = field(default_factory=Counter)
     _refusals: dict[str, Repeated] = field(init=False)
-    _idle_check: "asyncio.Task[None] | None" = None
+    _tasks: "list[asyncio.Task[None]]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._refusals = {
@@ -59,8 +71,9 @@ class Server:
         }
         self.memory = RequestMemory(self.limits.max_request_memory, self.limits.max_frame_bytes)
 
-    def listen(self, host: str, port: int) -> tuple[str, int]:
-        """Raises OSError: the port is taken, the host is not ours."""
+    def listen(self, host: str, port: int, listener: Listener = PLAIN) -> tuple[str, int]:
+        """May be called for several listeners. Raises OSError: the port is taken, the host is not
+        ours."""
         info = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         sock = socket.socket(info[0], socket.SOCK_STREAM)
         try:
@@ -71,20 +84,33 @@ class Server:
             sock.close()
             raise
         sock.setblocking(False)
-        self._acceptor = Acceptor(sock, self._welcome)
         loop = asyncio.get_running_loop()
-        self._idle_check = loop.create_task(self._end_the_idle())
+        if not self._acceptors:
+            self._tasks.append(loop.create_task(self._end_the_idle()))
+        if listener.tls is not None:
+            self._tasks.append(loop.create_task(listener.tls.watch()))
+        self._acceptors.append(Acceptor(sock, partial(self._welcome, listener)))
         name = sock.getsockname()
+        if self.first is None:
+            self.first = listener.kind, (listener.advertise or self.advertise or name)[1]
         return str(name[0]), int(name[1])
 
-    def advertised(self, sock: socket.socket) -> tuple[str, int]:
+    def advertised(self, sock: socket.socket, listener: Listener = PLAIN) -> tuple[str, int]:
         """The address that a client is given: the configured one, or the one that it used."""
-        if self.advertise is not None:
-            return self.advertise
-        name = sock.getsockname()
-        return _as_ipv4(str(name[0])), int(name[1])
+        host, port = listener.advertise or self.advertise or _name_of(sock)
+        if self.first is None or listener.kind is self.first[0]:
+            return host, port
+        return FurtherListener(host, port, port - self.first[1])
 
-    def _welcome(self, sock: socket.socket, address: tuple[str, int]) -> None:
+    def requests_of(self, sock: socket.socket, peer: str, listener: Listener) -> ClientRequests:
+        """Those of a new connection. Raises UnknownClient."""
+        address = self.advertised(sock, listener)
+        if self.security is None:
+            return ClientRequests(self.broker, address, "/" + peer.rpartition(":")[0])
+        access = self.security.access_of(sock, peer, listener)
+        return AuditedRequests(self.broker, address, peer, access, self.security.audit)
+
+    def _welcome(self, listener: Listener, sock: socket.socket, address: tuple[str, int]) -> None:
         host = _as_ipv4(address[0])
         peer = f"{host}:{address[1]}"
         if why := self._why_not(host):
@@ -96,17 +122,36 @@ class Server:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            connection = Connection(sock, peer, self)
         except OSError:
             sock.close()  # the client has gone
             return
+        self._per_host[host] += 1
+        if listener.tls is None:
+            self._connect(listener, peer, sock)
+        else:
+            connect = partial(self._connect, listener, peer)
+            self.handshakes.begin(sock, listener.tls.current, peer, connect)
+
+    def _connect(self, listener: Listener, peer: str, sock: socket.socket | None) -> None:
+        """`sock` is None if the TLS handshake has failed."""
+        if sock is None or self.closing:
+            if sock is not None:
+                sock.close()
+            self._left(peer.rpartition(":")[0])
+            return
+        try:
+            kind = SaslConnection if listener.kind.has_sasl else Connection
+            connection = kind(sock, peer, self, listener)
+        except OSError:
+            sock.close()  # the client has gone, or has no principal
+            self._left(peer.rpartition(":")[0])
+            return
         self.connections.add(connection)
-        self._per_host[connection.host] += 1
         self.stats.accepted += 1
         connection.start()
 
     def _why_not(self, host: str) -> str | None:
-        if len(self.connections) >= self.limits.max_connections:
+        if len(self.connections) + len(self.handshakes) >= self.limits.max_connections:
             return TOO_MANY
         if self._per_host[host] >= self.limits.max_connections_per_address:
             return TOO_MANY_OF_ONE
@@ -120,11 +165,14 @@ class Server:
 
     def gone(self, connection: Connection) -> None:
         self.connections.discard(connection)
-        self._per_host[connection.host] -= 1
-        if not self._per_host[connection.host]:
-            del self._per_host[connection.host]
-        if self._acceptor is not None:
-            self._acceptor.go_on()
+        self._left(connection.host)
+
+    def _left(self, host: str) -> None:
+        self._per_host[host] -= 1
+        if not self._per_host[host]:
+            del self._per_host[host]
+        for acceptor in self._acceptors:
+            acceptor.go_on()
 
     async def _end_the_idle(self) -> None:
         """Close idle and slow connections. Check more often while requests wait for memory."""
@@ -164,11 +212,12 @@ class Server:
     async def close(self) -> None:
         """Stop accepting, answer what is under way, and close all connections."""
         self.closing = True
-        if self._acceptor is not None:
-            self._acceptor.close()
-            self._acceptor = None
-        if self._idle_check is not None:
-            self._idle_check.cancel()
+        for acceptor in self._acceptors:
+            acceptor.close()
+        self._acceptors.clear()
+        for task in self._tasks:
+            task.cancel()
+        await self.handshakes.close()
         for connection in list(self.connections):
             connection.take_no_more()
         left = [connection.ended for connection in self.connections]
@@ -176,6 +225,11 @@ class Server:
             await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
         self.idle_poller.stop()
         await asyncio.wait_for(self.broker.log.drain(), self.limits.shutdown_grace_s)
+
+
+def _name_of(sock: socket.socket) -> tuple[str, int]:
+    name = sock.getsockname()
+    return _as_ipv4(str(name[0])), int(name[1])
 
 
 def _as_ipv4(host: str) -> str:

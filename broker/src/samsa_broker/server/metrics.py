@@ -1,5 +1,6 @@
 """Prometheus metrics, read from the server's plain counters when they are scraped."""
 
+from collections import Counter
 from collections.abc import Iterator
 from errno import EADDRINUSE
 from typing import Any
@@ -48,6 +49,13 @@ class Collector:
         yield GaugeMetricFamily(
             "samsa_connections", "Open connections.", len(self._server.connections)
         )
+        by_listener = GaugeMetricFamily(
+            "samsa_listener_connections", "Open connections by listener.", labels=["listener"]
+        )
+        open_ones = Counter(each.listener.name for each in list(self._server.connections))
+        for name, count in open_ones.items():
+            by_listener.add_metric([name], count)
+        yield by_listener
         yield CounterMetricFamily("samsa_connections_accepted", "Accepted.", stats.accepted)
         yield CounterMetricFamily("samsa_connections_refused", "Over the limit.", stats.refused)
         yield CounterMetricFamily("samsa_received_bytes", "Bytes from clients.", stats.bytes_in)
@@ -73,6 +81,7 @@ class Collector:
         yield requests
         refusals = self._server.broker.group_refusals
         yield CounterMetricFamily("samsa_group_refusals", "Groups that were full.", refusals)
+        yield from _security(self._server)
         yield from _transactions(self._server)
         yield from _cluster(self._server)
         yield from _disks(self._server)
@@ -139,6 +148,22 @@ def _transactions(server: Server) -> Iterator[Any]:
         "samsa_transactions_held_back_offsets",
         "Most offsets between a last stable offset and the end, as readers saw it.",
         held_back,
+    )
+
+
+def _security(server: Server) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    handshakes = server.handshakes
+    yield GaugeMetricFamily("samsa_tls_handshakes", "Under way.", len(handshakes))
+    yield CounterMetricFamily("samsa_tls_handshakes_failed", "Failed.", handshakes.failed)
+    if server.security is None:
+        return
+    audit = server.security.audit
+    yield CounterMetricFamily("samsa_logins", "Clients that said who they are.", audit.logins)
+    yield CounterMetricFamily("samsa_logins_refused", "Refused.", audit.refused_logins)
+    yield CounterMetricFamily(
+        "samsa_operations_refused", "Refused by ACLs.", audit.refused_operations
     )
 
 

@@ -8,6 +8,7 @@ that does not read.
 import asyncio
 import os
 import socket
+import ssl
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from samsa.ports import FileRange, Piece
 SEGMENTS_AT_ONCE = 64
 LARGE = 4 * 1024 * 1024
 STEP = 300_000
+WOULD_BLOCK = (BlockingIOError, InterruptedError, ssl.SSLWantWriteError)
 MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 
 
@@ -80,7 +82,7 @@ class Sender:
                     self._send_file(self._queue[0])
                 else:
                     self._send_bytes()
-        except (BlockingIOError, InterruptedError):
+        except WOULD_BLOCK:
             if not self._waits_for_socket:
                 self._waits_for_socket = True
                 self._loop.add_writer(self._fd, self._pump)

@@ -11,6 +11,7 @@ from samsa.broker.broker import Answer, Broker, Later
 from samsa.data_path.produce_template import Kinds
 from samsa.dispatch import answer
 from samsa.handlers.k00_produce import produce_alike
+from samsa.security.access import UNLIMITED, Access
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request
 
@@ -22,8 +23,17 @@ HEARTBEATS = frozenset({ApiKey.HEARTBEAT, ApiKey.CONSUMER_GROUP_HEARTBEAT})
 
 
 class ClientRequests:
-    def __init__(self, broker: Broker, address: tuple[str, int], client_host: str) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        address: tuple[str, int],
+        client_host: str,
+        access: Access = UNLIMITED,
+    ) -> None:
         """`address` is the one at which the client reached this process."""
+        self.access = access
+        """What the client may do. Replaced when it authenticates; requests that have begun keep
+        what they began with."""
         self._broker = broker
         self._address = address
         self._client_host = client_host
@@ -33,12 +43,12 @@ class ClientRequests:
         """Begin a produce that is like an earlier one. None: the frame has to be read and answered
         as usual."""
         one = self._kinds.find(frame)
-        later = None if one is None else produce_alike(one, self._broker)
+        later = None if one is None else produce_alike(one, self._broker, self.access)
         return None if one is None or later is None else (one.request, later)
 
     def answer(self, request: Request) -> Coroutine[Any, Any, Answer]:
         """Raises DecodeError; Unavailable."""
-        return answer(request, self._address, self._broker, self._client_host)
+        return answer(request, self._address, self._broker, self._client_host, self.access)
 
     def learn(self, request: Request, later: Later) -> None:
         """From now on, produces that are like this one may take the shorter way."""

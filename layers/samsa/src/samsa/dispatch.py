@@ -9,6 +9,7 @@ from samsa.broker.broker import HANDLERS, Answer, Broker, Context, Later
 from samsa.broker.request_ports import RequestPorts
 from samsa.broker.work import SHORT
 from samsa.handlers import k18_api_versions
+from samsa.security.access import UNLIMITED, Access
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, TooManyElements
 from samsa.wire.frame import Request, response_frame
@@ -29,11 +30,20 @@ async def answer(
     address: tuple[str, int],
     broker: Broker,
     client_host: str = "",
+    access: Access = UNLIMITED,
     ports: RequestPorts | None = None,
 ) -> Answer:
-    """A row, None, Later or Held. Raises DecodeError: the caller closes the connection."""
+    """A row, None, Later or Held. `access` is what the client may do. Raises DecodeError: the
+    caller closes the connection."""
     version = version_of_answer(request)
-    context = Context(request.api_version, request.client_id, address, client_host, ports=ports)
+    context = Context(
+        request.api_version,
+        request.client_id,
+        address,
+        client_host,
+        access=access,
+        ports=ports,
+    )
     if version != request.api_version:
         return k18_api_versions.unsupported_version()
     # librdkafka 2.16 sends Metadata v13 with extra bytes at the end; Apache Kafka accepts them too.

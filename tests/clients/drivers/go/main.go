@@ -93,5 +93,10 @@ func (d driver) perform(ctx context.Context, asked request) (any, error) {
 }
 
 func (d driver) client(options ...kgo.Opt) (*kgo.Client, error) {
+	secured, err := security()
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, secured...)
 	return kgo.NewClient(append(options, kgo.SeedBrokers(d.bootstrap))...)
 }

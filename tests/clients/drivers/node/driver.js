@@ -22,7 +22,11 @@ const operations = {
 }
 // Logs go to stderr: stdout belongs to the answers.
 const logCreator = () => entry => console.error(JSON.stringify(entry))
-const kafka = new Kafka({ brokers: [process.argv[2]], logLevel: logLevel.WARN, logCreator })
+// For brokers that ask who a client is.
+const security = JSON.parse(process.env.CLIENT_SECURITY ?? '{}')
+const kafka = new Kafka({
+  brokers: [process.argv[2]], logLevel: logLevel.WARN, logCreator, ...security,
+})
 
 async function answerTo(asked) {
   let timer

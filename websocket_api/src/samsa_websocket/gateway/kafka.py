@@ -10,6 +10,7 @@ from typing import Any
 from samsa import dispatch
 from samsa.broker.answer_rows import row_of
 from samsa.ports import CannotWait, Unavailable
+from samsa.security.access import UNLIMITED
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request, read_request
 from samsa_websocket.envelope import EnvelopeError, Frame, Parked, apart, encode, fits
@@ -21,6 +22,8 @@ from .replies import ReplyTexts, frame_of
 from .request_scope import Parking, RequestScope
 from .uploads import response_key
 
+ACCESS = UNLIMITED
+"""What a client may do: everything, if API Gateway let it connect."""
 NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
 
 
@@ -74,7 +77,7 @@ class RequestServer:
         where = await self.connections.of(scope.connection_id, request.api_key)
         address = (where.host, where.port)
         ports = self._parts.ports(scope, request)
-        return await dispatch.answer(request, address, broker, f"/{where.client}", ports=ports)
+        return await dispatch.answer(request, address, broker, f"/{where.client}", ACCESS, ports)
 
     def _parked(
         self, scope: RequestScope, parking: Parking, frame: bytes = b"", good_ms: int = 0

@@ -14,7 +14,8 @@ conflict. 32 partitions stay well within the size limit of an expression.
 A group's name is written with its first state. A non-member may commit before that: then the name
 is written with the first offsets of a chunk, in the same transaction.
 
-Transactional ids are in `dynamodb_transactions.py`.
+Transactional ids are in `dynamodb_transactions.py`, entries of access control in
+`dynamodb_security.py`.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from samsa.aws.calls import counted
+from samsa.aws.dynamodb_security import SecurityCalls
 from samsa.aws.dynamodb_transactions import TransactionCalls
 from samsa.aws.errors import ConditionFailed
 from samsa.aws.group_items import (
@@ -48,7 +50,7 @@ Update: TypeAlias = tuple[Item, Expression]
 """A key, and the change of its item."""
 
 
-class DynamoGroups(PendingCalls, TransactionCalls):
+class DynamoGroups(PendingCalls, TransactionCalls, SecurityCalls):
     """Uses the table of a DynamoLedger, and its client."""
 
     @counted

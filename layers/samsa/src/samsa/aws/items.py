@@ -14,6 +14,7 @@
 | CLUSTER            | ID                 | the cluster's id, and the table's format    |
 | CLUSTER            | PRODUCERS          | the next producer id                        |
 | NODES              | {node id}          | a process that announced itself (nodes.py)  |
+| SECURITY           | {kind}#{name}      | access control (dynamodb_security.py)       |
 
 The key of an extent is its *last* offset, so that one range query from any offset begins with the
 extent that contains it.

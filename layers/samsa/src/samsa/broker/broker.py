@@ -9,12 +9,14 @@ from hashlib import blake2b
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from samsa.access.named import Named
 from samsa.broker.work import Work, WorkLimits
 from samsa.log.core import Log
 from samsa.log.stores import Stores
 from samsa.log.writer import Appending
 from samsa.ports import Groups, Unavailable
 from samsa.security.access import UNLIMITED, Access
+from samsa.security.principals import Principal
 from samsa.topics.catalog import Catalog, CatalogRules
 from samsa.topics.topic_totals import Totals
 from samsa.wire.apis import ApiKey
@@ -25,6 +27,7 @@ from .request_ports import RequestPorts
 from .unpacking import Unpacking
 
 if TYPE_CHECKING:
+    from samsa.access.view import SecurityView
     from samsa.coordinator.coordinator import Coordinator
     from samsa.coordinator.group_totals import GroupTotals
     from samsa.coordinator.transactions import TransactionCoordinator
@@ -56,6 +59,11 @@ class Rules:
     max_groups: int | None = None
     totals: Totals | None = None
     """How many topics and partitions there may be; None: no limit, and they are not counted."""
+    max_acls: int = 10_000
+    max_credentials: int = 10_000
+    """SCRAM credentials: a user has one for each mechanism."""
+    max_quotas: int = 10_000
+    """Values, of all entities together."""
     max_answer_memory: int = 256 * 1024 * 1024
     """For the records of all fetches that are being answered from a remote store."""
     groups: "GroupSettings | None" = None
@@ -102,6 +110,9 @@ class Broker:
     groups: Groups | None = None
     nodes: Nodes = field(default_factory=Nodes.alone)
     """The cluster as it was last seen. Asking it costs no call to a store."""
+    access: "SecurityView | None" = None
+    """ACLs, credentials and quotas; None: security is off."""
+    _stored_access: "SecurityView | None" = field(init=False, default=None)
     _coordinator: "Coordinator | None" = field(init=False, default=None)
     _group_totals: "GroupTotals | None" = field(init=False, default=None)
     _transactions: "TransactionCoordinator | None" = field(init=False, default=None)
@@ -119,6 +130,26 @@ class Broker:
                 self.rules.default_partitions, self.rules.auto_create_topics, self.rules.totals
             ),
         )
+
+    def access_for(self, principal: Principal, host: str) -> Access:
+        """What this principal may do, from this address (without a slash or a port)."""
+        if self.access is None:
+            return Named(principal)
+        return self.access.access_for(principal, host)
+
+    @property
+    def stored_access(self) -> "SecurityView":
+        """For admins, who may set credentials and quotas before security is turned on. Imported
+        with their first request."""
+        if self.access is not None:
+            return self.access
+        if self._stored_access is None:
+            from samsa.access.view import SecurityView
+
+            if self.groups is None:
+                raise Unavailable("this broker has no store for credentials and quotas")
+            self._stored_access = SecurityView(self.groups, self.stores.clock, self.stores.nonce)
+        return self._stored_access
 
     @property
     def coordinator(self) -> "Coordinator":

@@ -41,6 +41,19 @@ class Choice(NamedTuple):
     """The leader first."""
 
 
+class FurtherListener(tuple[str, int]):
+    """The address of a listener that is not the first one of its process. Processes announce their
+    first. All processes of a cluster have the same listeners at the same distances of ports, so a
+    client that came by this one finds the same one of another process as far from its first."""
+
+    distance: int
+
+    def __new__(cls, host: str, port: int, distance: int) -> "FurtherListener":
+        made = super().__new__(cls, (host, port))
+        made.distance = distance
+        return made
+
+
 class Nodes:
     def __init__(self, nodes: Sequence[Node], own: int | None) -> None:
         """`own` is this process among them; None if it could not announce itself. With no nodes at
@@ -85,8 +98,10 @@ class Nodes:
         node = self._nodes.get(node_id)
         if node is None:
             return NamedNode(node_id, *address, None)
-        host, port = address if node_id == self.own else (node.host, node.port)
-        return NamedNode(node_id, host, port, node.zone or None)
+        if node_id == self.own:
+            return NamedNode(node_id, *address, node.zone or None)
+        distance = address.distance if isinstance(address, FurtherListener) else 0
+        return NamedNode(node_id, node.host, node.port + distance, node.zone or None)
 
     # Which node serves what
 

@@ -1,14 +1,8 @@
-"""The operations that topics and the cluster know."""
+"""The operations that topics, groups and the cluster know."""
 
 from samsa.security.kinds import Operation
 
-
-def bits(*operations: Operation) -> int:
-    """The bit field that answers carry."""
-    return sum(1 << operation for operation in operations)
-
-
-ON_TOPICS = bits(
+ON_TOPICS = (
     Operation.READ,
     Operation.WRITE,
     Operation.CREATE,
@@ -18,7 +12,16 @@ ON_TOPICS = bits(
     Operation.DESCRIBE_CONFIGS,
     Operation.ALTER_CONFIGS,
 )
-ON_THE_CLUSTER = bits(
+ALL_ON_TOPICS = sum(1 << operation for operation in ON_TOPICS)
+"""The bit field that answers carry."""
+ON_GROUPS = (
+    Operation.READ,
+    Operation.DELETE,
+    Operation.DESCRIBE,
+    Operation.DESCRIBE_CONFIGS,
+    Operation.ALTER_CONFIGS,
+)
+ON_THE_CLUSTER = (
     Operation.CREATE,
     Operation.ALTER,
     Operation.DESCRIBE,

@@ -55,7 +55,7 @@ from samsa.groups import (
     unpack,
     why_unfit,
 )
-from samsa.groups.requests import asker, fresh_id
+from samsa.groups.requests import Matches, asker, fresh_id
 from samsa.log.background import Background
 from samsa.log.stores import Stores
 from samsa.ports import GroupItem, GroupKey, Groups, Misconfigured, Unavailable, Waiting
@@ -293,11 +293,32 @@ class Coordinator:
         patterns = {pattern for each in curious for pattern in patterns_of(group, each)}
         matches = await self._topics.matches(patterns, known) if patterns else {}
         return [
-            each._replace(known=known, matches=matches)
+            each._replace(known=known, matches=await self._brought(matches, group, each))
             if isinstance(each, ConsumerHeartbeat | Join)
             else each
             for each in requests
         ]
+
+    async def _brought(
+        self, matches: Matches, group: Group | None, request: ConsumerHeartbeat | Join
+    ) -> Matches:
+        """What a request brings of these matches into its group. A client whose rights are limited
+        brings only those of its own pattern, and of them the topics that it may see; what the
+        patterns of other members match stays as it is.
+
+        A topic that its pattern matched before stays too, until a member subscribes by that pattern
+        again: else members with different rights would change the group with each heartbeat. That
+        gives no rights: a member that may not read a topic is refused when it fetches."""
+        if request.sees is None:
+            return matches
+        pattern = _own_pattern(group, request)
+        is_new = isinstance(request, ConsumerHeartbeat) and request.pattern is not None
+        held: frozenset[str] = frozenset()
+        if isinstance(group, ConsumerGroup) and not is_new:
+            held = frozenset(group.matches.get(pattern, ()))
+        paced = self._topics.work.pace(matches.get(pattern, ()))
+        found = [name async for name in paced if name in held or request.sees(name)]
+        return {pattern: tuple(found)} if pattern in matches else {}
 
     async def _store(
         self, group_id: str, queue: GroupQueue, before: int, taken: Steps, packed: bytes
@@ -346,6 +367,15 @@ def _is_wide(group: Group | None, asked: Sequence[Request]) -> bool:
 
 def _is_much(topics: Iterable[TopicInfo]) -> bool:
     return sum(1 + topic.partitions for topic in topics) > MANY
+
+
+def _own_pattern(group: Group | None, request: ConsumerHeartbeat | Join) -> str:
+    if isinstance(request, ConsumerHeartbeat) and request.pattern is not None:
+        return request.pattern
+    if not isinstance(group, ConsumerGroup):
+        return ""
+    member = group.members.get(request.member_id)
+    return member.pattern if member is not None else ""
 
 
 def _subscribes(request: ConsumerHeartbeat | Join) -> bool:

@@ -9,6 +9,7 @@ from samsa.broker.work import FEW
 from samsa.log.read import OutOfRange, Plan
 from samsa.ports import Partition, Piece, Topic, Unavailable, UnknownPartition
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import Need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.errors import ErrorCode
 
@@ -115,13 +116,19 @@ class Read:
 
 
 async def resolve(
-    topic: FetchTopic, by_id: bool, broker: Broker, committed: bool = False
+    topic: FetchTopic,
+    by_id: bool,
+    broker: Broker,
+    committed: bool = False,
+    need: Need | None = None,
 ) -> list[Read]:
     found: Topic | Refused | None
     key = topic.topic_id if by_id else topic.topic
     found = broker.catalog.remembered(key)
     if found is None:
-        found = await topic_or_refusal(key, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+        found = await topic_or_refusal(key, broker, ErrorCode.KAFKA_STORAGE_ERROR, need)
+    elif need is not None:
+        found = need.met(found)
     if len(topic.partitions) <= FEW:
         return [_read(topic, entry, found, committed) for entry in topic.partitions]
     entries = broker.work.pace(topic.partitions)

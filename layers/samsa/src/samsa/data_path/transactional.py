@@ -18,13 +18,16 @@ from samsa.log.layout import Batch
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import BatchHeader, read_header
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import Need, may_transactional_id, refusal
 from samsa.topics.resolve import topic_or_refusal
 from samsa.transactions import AddPartitions, TransactionError, Verify
 from samsa.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.produce import ProduceRequest
 
 FIRST_BY_ID = 13
@@ -72,12 +75,30 @@ def with_serial(batch: Batch, partition: Partition, entered: Entered) -> Batch:
     return batch._replace(serial=entered.serial)
 
 
+async def forbidden(request: ProduceRequest, access: Access, broker: Broker) -> Refused | None:
+    """Why the client may not write by this transactional id. As in Kafka, nothing of the request is
+    stored then, if one of its batches is transactional."""
+    name = request.transactional_id
+    if name is None or may_transactional_id(access, Operation.WRITE, name):
+        return None
+    async for topic in broker.work.pace(request.topic_data):
+        async for entry in broker.work.pace(topic.partition_data):
+            if transactional_header(entry.records) is not None:
+                return refusal(ResourceType.TRANSACTIONAL_ID)
+    return None
+
+
 async def enter(
-    request: ProduceRequest, version: int, timeout_s: float | None, broker: Broker
+    request: ProduceRequest,
+    version: int,
+    timeout_s: float | None,
+    broker: Broker,
+    need: Need | None = None,
 ) -> Entered:
-    """The transaction of a request's batches. Without a call if it is known to have them all."""
+    """The transaction of a request's batches. Without a call if it is known to have them all.
+    Partitions of topics that the client may not write to are not added to it."""
     assert request.transactional_id is not None
-    first, partitions = await _transactional(request, version, broker)
+    first, partitions = await _transactional(request, version, broker, need)
     if first is None:
         return OUTSIDE
     known = entered_already(request.transactional_id, version, first, partitions, broker)
@@ -143,7 +164,7 @@ def _code(error: TransactionError, version: int) -> ErrorCode:
 
 
 async def _transactional(
-    request: ProduceRequest, version: int, broker: Broker
+    request: ProduceRequest, version: int, broker: Broker, need: Need | None
 ) -> tuple[BatchHeader | None, list[Partition]]:
     """The first transactional batch, and the partitions that have one. What is not a partition, or
     not a batch, is refused later, for itself."""
@@ -152,9 +173,9 @@ async def _transactional(
     by_id = version >= FIRST_BY_ID
     async for topic in broker.work.pace(request.topic_data):
         key = topic.topic_id if by_id else topic.name
-        found = broker.catalog.remembered(key)
+        found = broker.catalog.remembered(key) if need is None else None
         if found is None:
-            looked_up = await topic_or_refusal(key, broker, ErrorCode.NOT_ENOUGH_REPLICAS)
+            looked_up = await topic_or_refusal(key, broker, ErrorCode.NOT_ENOUGH_REPLICAS, need)
             found = looked_up if isinstance(looked_up, Topic) else None
         async for entry in broker.work.pace(topic.partition_data):
             header = transactional_header(entry.records)

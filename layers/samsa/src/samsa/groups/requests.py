@@ -4,7 +4,7 @@ Randomness comes with the request: `ticket` is new for every join that a client 
 same when that join is asked again. `waiter` is the address of the process that would park it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from uuid import UUID
 
@@ -33,6 +33,9 @@ NO_TOPICS: Topics = {}
 NO_MATCHES: Matches = {}
 
 
+Sees = Callable[[str], bool]
+
+
 class Join(NamedTuple):
     member_id: str
     """Empty until the coordinator has given one."""
@@ -57,6 +60,9 @@ class Join(NamedTuple):
     matches: Matches = NO_MATCHES
     known_at_ms: int = 0
     """When `known` was looked up: an older lookup never replaces the result of a newer one."""
+    sees: Sees | None = None
+    """Whether the client may know of a topic. None: it may know of all. No step looks at it: it
+    says what may be passed as `matches`."""
 
 
 def fresh_id(request: Join) -> str:
@@ -127,3 +133,5 @@ class ConsumerHeartbeat(NamedTuple):
     matches: Matches = NO_MATCHES
     known_at_ms: int = 0
     """When `known` was looked up: an older lookup never replaces the result of a newer one."""
+    sees: Sees | None = None
+    """As in `Join`."""

@@ -7,6 +7,9 @@ the log. The answer is sent when the appends are done. Records that take long to
 off the event loop (`checks.py`). If a topic has LogAppendTime, a batch gets the broker's time when
 it arrives. An unknown topic is not created: clients ask Metadata first, which creates it.
 
+Needs WRITE on each topic, and on the transactional id if there are transactional batches: without
+that nothing is stored.
+
 A transactional batch is appended if the coordinator finds its partition in the ongoing transaction
 of its transactional id, or adds it (`transactional.py`).
 
@@ -31,12 +34,16 @@ from samsa.data_path.transactional import (
     Entered,
     enter,
     entered_already,
+    forbidden,
     transactional_header,
 )
 from samsa.log.writer import Appending
 from samsa.ports import Topic, Unavailable
+from samsa.security.access import UNLIMITED
+from samsa.security.kinds import Operation
 from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import Need, may_topic, may_transactional_id, need
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -45,6 +52,7 @@ from samsa.wire.messages.produce import RESPONSE
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from samsa.security.access import Access
     from samsa.wire.messages.produce import ProduceRequest, ProduceResponse
 
 
@@ -76,17 +84,22 @@ async def produce(request: ProduceRequest, context: Context, broker: Broker) -> 
     timeout_s = timeout_of(request)
     pending: list[Pending] = []
     by_id = context.version >= FIRST_BY_ID
-    entered = OUTSIDE
+    entered, access = OUTSIDE, context.access
+    needs, refused = need(access, Operation.WRITE), None
     if request.transactional_id is not None:
-        entered = await enter(request, context.version, timeout_s, broker)
+        refused = await forbidden(request, access, broker)
+        if refused is None:
+            entered = await enter(request, context.version, timeout_s, broker, needs)
     slice_ = broker.work.slice() if _is_long(request) else None
     for topic in request.topic_data:
         if slice_ is not None and slice_.is_over:
             await slice_.rest()
         key = topic.topic_id if by_id else topic.name
-        found: Topic | Refused | None = broker.catalog.remembered(key)
+        found: Topic | Refused | None = refused or broker.catalog.remembered(key)
         if found is None:
-            found, timeout_s = await _topic(key, broker, timeout_s)
+            found, timeout_s = await _topic(key, broker, timeout_s, needs)
+        elif needs is not None and isinstance(found, Topic):
+            found = needs.met(found)
         for entry in topic.partition_data:
             if slice_ is not None and slice_.is_over:
                 await slice_.rest()
@@ -140,11 +153,14 @@ async def _produced_long(
     return ProducedLong(late, row, body)
 
 
-def produce_alike(one: Alike, broker: Broker) -> Later | None:
-    """The fast path. None if something must be waited for before the batch can be queued."""
+def produce_alike(one: Alike, broker: Broker, access: Access = UNLIMITED) -> Later | None:
+    """The fast path. None if something must be waited for before the batch can be queued, or if the
+    client may not do it any more."""
     kind = one.kind
     topic = broker.catalog.remembered(kind.topic_key)
     if topic is None or takes_long(one.records):
+        return None
+    if access.is_limited and not _may_produce(one, topic, access):
         return None
     entered = OUTSIDE
     if kind.transactional_id is not None:
@@ -158,6 +174,13 @@ def produce_alike(one: Alike, broker: Broker) -> Later | None:
     return Produced(kind.terms, [pending], kind.timeout_s)
 
 
+def _may_produce(one: Alike, topic: Topic, access: Access) -> bool:
+    transactional_id = one.kind.transactional_id
+    return may_topic(access, Operation.WRITE, topic.name) and (
+        transactional_id is None or may_transactional_id(access, Operation.WRITE, transactional_id)
+    )
+
+
 def _entered_alike(
     one: Alike, transactional_id: str, topic: Topic, broker: Broker
 ) -> Entered | None:
@@ -169,22 +192,27 @@ def _entered_alike(
 
 
 async def _topic(
-    key: str | UUID, broker: Broker, timeout_s: float | None
+    key: str | UUID, broker: Broker, timeout_s: float | None, needs: Need | None
 ) -> tuple[Topic | Refused, float | None]:
     """The topic, and how much of the timeout is left."""
     now = asyncio.get_running_loop().time
     deadline = None if timeout_s is None else now() + timeout_s
-    found = await _looked_up(key, broker, deadline)
+    found = await _looked_up(key, broker, deadline, needs)
     return found, None if deadline is None else max(0.0, deadline - now())
 
 
-async def _looked_up(key: str | UUID, broker: Broker, deadline: float | None) -> Topic | Refused:
+async def _looked_up(
+    key: str | UUID, broker: Broker, deadline: float | None, needs: Need | None
+) -> Topic | Refused:
     try:
         async with asyncio.timeout_at(deadline):
-            return await topic_of(key, broker)
+            return await topic_of(key, broker, needs)
     except Refused as refused:
         return refused.with_traceback(None)  # a traceback would keep the request's memory in use
     except (Unavailable, TimeoutError) as error:
         # Use the topic as last seen: the batch is queued in order. A refusal would leave a gap
         # before the producer's next request.
-        return broker.catalog.last_seen(key) or Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
+        seen = broker.catalog.last_seen(key)
+        if seen is None:
+            return Refused(ErrorCode.REQUEST_TIMED_OUT, str(error))
+        return seen if needs is None else needs.met(seen)

@@ -10,6 +10,8 @@ timed out, is finished here (`committed_reads.py`). A consumer with a rack is re
 process of that zone (`nodes.py`), at once and without records. Only the process that leads the
 partition does so.
 
+Needs READ on each topic. A replica id in the request is not looked at: it gives no other rights.
+
 Versions: 0-3 know no isolation, and get message sets, converted from the batches (0-1 magic 0, 2-3
 magic 1), 16 MB of them at most, and no message above that: MESSAGE_TOO_LARGE. For 0-2 a set that is
 larger than max_bytes is cut within its last message, never within its first. 11+ know racks. 13+
@@ -29,7 +31,9 @@ from samsa.data_path.committed_reads import settle
 from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS, MAX_BYTES, MessageSets
 from samsa.data_path.reads import Read, Room, resolve, trim
 from samsa.ports import CannotWait, Missing, Objects, Partition, Unavailable, UnknownPartition
+from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import need
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.fetch import (
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     )
 
 READ_COMMITTED = 1
+FIRST_BY_ID = 13
 LONG_WAIT_MS = 1_000
 """The longest wait of a fetch of thousands of partitions, because it holds memory while it waits.
 """
@@ -60,7 +65,7 @@ TRIES = 3
 async def fetch(request: FetchRequest, context: Context, broker: Broker) -> FetchResponse | Held:
     if request.session_id != 0:
         return RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    reads = await _resolve_all(request, context.version >= 13, broker)
+    reads = await _resolve_all(request, context, broker)
     if request.rack_id:
         async for read in broker.work.pace(reads):
             read.send_near(request.rack_id, broker)
@@ -95,12 +100,14 @@ def _memory(reads: list[Read], old: MessageSets | None, broker: Broker) -> int:
     return sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.remote else 0
 
 
-async def _resolve_all(request: FetchRequest, by_id: bool, broker: Broker) -> list[Read]:
-    committed, topics = request.isolation_level == READ_COMMITTED, request.topics
+async def _resolve_all(request: FetchRequest, context: Context, broker: Broker) -> list[Read]:
+    by_id, needs = context.version >= FIRST_BY_ID, need(context.access, Operation.READ)
+    how = by_id, broker, request.isolation_level == READ_COMMITTED, needs
+    topics = request.topics
     if len(topics) <= FEW:
-        return [r for topic in topics for r in await resolve(topic, by_id, broker, committed)]
+        return [read for topic in topics for read in await resolve(topic, *how)]
     paced = broker.work.pace(topics)
-    return [r async for topic in paced for r in await resolve(topic, by_id, broker, committed)]
+    return [read async for topic in paced for read in await resolve(topic, *how)]
 
 
 async def _wait_for_data(

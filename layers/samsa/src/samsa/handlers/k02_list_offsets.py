@@ -3,7 +3,8 @@
 Behaviour: timestamp −1 means the visible end; −2 (and −4, the earliest local offset) the log start;
 −3 the record with the greatest timestamp; −5 and −6 (tiered storage, which does not exist here) no
 offset; any other the first record at or after the timestamp. With read_committed the last stable
-offset is the end, and a record that is not below it is not found.
+offset is the end, and a record that is not below it is not found. Needs
+DESCRIBE on each topic.
 
 Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ with one offset. −3
 came with 7, −4 with 8, −5 with 9, −6 with 11: in earlier versions they are UNSUPPORTED_VERSION.
@@ -18,7 +19,9 @@ from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.log.times import Found
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
 from samsa.records.errors import RecordError
+from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -45,8 +48,10 @@ READ_COMMITTED = 1
 async def list_offsets(
     request: ListOffsetsRequest, context: Context, broker: Broker
 ) -> ListOffsetsResponse:
+    needs = need(context.access, Operation.DESCRIBE)
+
     async def answer(topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
-        found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+        found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR, needs)
         committed = request.isolation_level == READ_COMMITTED
         each = partial(_answer, found, committed, context, broker)
         partitions = await broker.work.each(topic.partitions, each)

@@ -5,6 +5,9 @@ used. Leaders are spread over them (`nodes.py`). Without announced nodes, this p
 leads everything.
 Topics that do not exist are created if both the broker and the client allow it.
 
+Needs DESCRIBE on each topic; a list of all topics leaves out the others. To create one needs CREATE
+on the cluster or on the topic.
+
 Versions: 0 has no replicas and no ISR, and an empty list of names means all topics. 1+ list the
 leader as the only replica, so that tools print a replication factor of 1 (and one more replica in
 each other zone, if there are zones); null means all topics. 4+ say whether to create topics. 10+
@@ -20,10 +23,18 @@ from uuid import UUID
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.broker.nodes import Choice, Nodes
-from samsa.broker.operations import NOT_ASKED, ON_THE_CLUSTER, ON_TOPICS
+from samsa.broker.operations import NOT_ASKED
 from samsa.ports import Topic, Unavailable
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.configs import Refused
 from samsa.topics.internal import INTERNAL
+from samsa.topics.permitted import (
+    on_cluster,
+    on_topic,
+    raise_unless_may,
+    visible,
+)
+from samsa.topics.resolve import topic_or_new
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.metadata import BROKER, PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -40,6 +51,8 @@ if TYPE_CHECKING:
 NO_ID = UUID(int=0)
 MANY = 64
 """More names than this are looked up with one listing of all topics, not one by one."""
+HIDDEN = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_ID)
+"""Answers with these errors do not say what is allowed on the topic."""
 ROWS_KEPT = 50_000
 _ROWS: dict[tuple[Choice, bool], list[MetadataResponsePartition]] = {}
 """Cached rows of partitions by number, without and with replicas, if there is one node: these rows
@@ -52,7 +65,8 @@ async def metadata(request: MetadataRequest, context: Context, broker: Broker) -
     topics = await _topics(request, context, broker, nodes)
     if request.include_topic_authorized_operations:
         async for topic in broker.work.pace(topics):
-            topic.topic_authorized_operations = ON_TOPICS
+            if topic.error_code not in HIDDEN:
+                topic.topic_authorized_operations = on_topic(context.access, topic.name or "")
     return RESPONSE(
         brokers=[
             BROKER(node_id=node.id, host=node.host, port=node.port, rack=node.rack)
@@ -61,7 +75,7 @@ async def metadata(request: MetadataRequest, context: Context, broker: Broker) -
         cluster_id=broker.cluster_id,
         controller_id=nodes.controller,
         topics=topics,
-        cluster_authorized_operations=ON_THE_CLUSTER
+        cluster_authorized_operations=on_cluster(context.access)
         if request.include_cluster_authorized_operations
         else NOT_ASKED,
     )
@@ -71,8 +85,8 @@ async def _topics(
     request: MetadataRequest, context: Context, broker: Broker, nodes: Nodes
 ) -> list[MetadataResponseTopic]:
     if request.topics is None or (context.version == 0 and not request.topics):
-        topics = broker.work.pace(await broker.catalog.all())
-        return [_described(topic, context, nodes) async for topic in topics]
+        topics = await visible(await broker.catalog.all(), context.access, broker.work)
+        return [_described(topic, context, nodes) async for topic in broker.work.pace(topics)]
     # Each topic is answered once, as in Kafka.
     asked = {(topic.name, topic.topic_id): topic for topic in request.topics}
     listed = await _listed(broker) if len(asked) > MANY else None
@@ -98,7 +112,7 @@ async def _asked_for(
     nodes: Nodes,
 ) -> MetadataResponseTopic:
     try:
-        found = await _find(asked, listed, request, broker)
+        found = await _find(asked, listed, request, context, broker)
         return _described(found, context, nodes)
     except Refused as refused:
         code = refused.code
@@ -108,7 +122,7 @@ async def _asked_for(
         error_code=code,
         name=asked.name if asked.name is not None or context.version >= 12 else "",
         topic_id=asked.topic_id,
-        is_internal=asked.name in INTERNAL,
+        is_internal=asked.name in INTERNAL and code is not ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         partitions=[],
     )
 
@@ -117,16 +131,18 @@ async def _find(
     asked: MetadataRequestTopic,
     listed: Mapping[str, Topic] | None,
     request: MetadataRequest,
+    context: Context,
     broker: Broker,
 ) -> Topic:
+    access = context.access
     if asked.name is not None:
-        known = None if listed is None else listed.get(asked.name)
-        create = request.allow_auto_topic_creation
-        is_new = listed is not None
-        return known or await broker.catalog.named_or_created(asked.name, create, is_new)
+        return await topic_or_new(
+            asked.name, request.allow_auto_topic_creation, access, broker, listed
+        )
     topic = await broker.catalog.with_id(asked.topic_id) if asked.topic_id != NO_ID else None
     if topic is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, f"there is no topic with id {asked.topic_id}")
+    raise_unless_may(access, Operation.DESCRIBE, ResourceType.TOPIC, topic.name)
     return topic
 
 

@@ -2,7 +2,7 @@
 
 Behaviour: members commit for their current generation; a fenced member is refused. A non-member may
 commit while the group is empty. Each partition has its own result, and all that can be stored are
-stored together: one read of the group, one write.
+stored together: one read of the group, one write. Needs READ on the group and on each topic.
 
 Versions: 0 names no member. 2-4 may say how long the offsets are kept. 9+ distinguish an unknown
 group from an old generation. 10 names topics by id.
@@ -18,7 +18,9 @@ from samsa.coordinator.offsets import committed, refusal
 from samsa.groups import ConsumerGroup, Group, may_commit
 from samsa.ports import Offsets, Unavailable
 from samsa.ports.bounds import LONGEST_GROUP_ID
+from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import may_group, need
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -46,6 +48,8 @@ async def offset_commit(
     request: OffsetCommitRequest, context: Context, broker: Broker
 ) -> OffsetCommitResponse:
     offsets: Offsets = {}
+    if not may_group(context.access, Operation.READ, request.group_id):
+        return _refused(request, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if len(request.group_id) > LONGEST_GROUP_ID:
         return _refused(request, ErrorCode.INVALID_GROUP_ID)
     asked = broker.work.pace(request.topics)
@@ -80,9 +84,10 @@ async def _topic(
     by_id = context.version >= FIRST_WITH_IDS
     answer = TOPIC_RESPONSE(name=asked.name, topic_id=asked.topic_id)
     try:
-        topic = await topic_of(asked.topic_id if by_id else asked.name, broker)
+        key = asked.topic_id if by_id else asked.name
+        topic = await topic_of(key, broker, need(context.access, Operation.READ))
     except Refused as refused:
-        why = refused.code if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        why = refused.code
     except Unavailable:
         why = UNAVAILABLE
     else:

@@ -3,7 +3,8 @@
 Behaviour: a partition for which the group has committed nothing has offset -1, whether or not the
 group or the topic exists. Null topics means all offsets that the group has committed. With
 `require_stable`, a partition for which a transaction has offsets that are not decided yet gets
-UNSTABLE_OFFSET_COMMIT: clients try again.
+UNSTABLE_OFFSET_COMMIT: clients try again. Needs DESCRIBE on the group and on each topic; where all
+offsets are asked for, those of other topics are left out.
 
 Versions: 0-7 ask for one group, 8+ for several. 9+ name a member, whose epoch must be current in a
 group of the consumer protocol. 10 names topics by id.
@@ -11,7 +12,7 @@ group of the consumer protocol. 10 names topics by id.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
@@ -20,7 +21,9 @@ from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.coordinator.offsets import kept_offsets, unstable_offsets
 from samsa.groups import may_fetch
 from samsa.ports import Committed, Offsets, Unavailable
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import is_visible, may_group, may_topic, need
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -36,6 +39,7 @@ from samsa.wire.messages.offset_fetch import (
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from samsa.security.access import Access
     from samsa.wire.messages.offset_fetch import (
         OffsetFetchRequest,
         OffsetFetchRequestGroup,
@@ -64,19 +68,36 @@ async def offset_fetch(
         stable, groups = request.require_stable, broker.work.pace(request.groups)
         found = [await _group(group, stable, context, broker) async for group in groups]
         return RESPONSE(groups=found)
-    offsets, code = await _offsets(request.group_id, request.require_stable, broker)
+    access = context.access
+    offsets: Offsets = {}
+    code = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    if may_group(access, Operation.DESCRIBE, request.group_id):
+        offsets, code = await _offsets(request.group_id, request.require_stable, broker)
     if code and context.version >= FIRST_WITH_GROUP_ERROR:
         return RESPONSE(error_code=code)
-    asked = _wanted(request.topics, offsets)
+    asked = _wanted(request.topics, offsets, access, broker)
     return RESPONSE(
         topics=[
             TOPIC_RESPONSE(
                 name=name,
-                partitions=await _rows(broker, name, numbers, offsets, PARTITION_RESPONSE, code),
+                partitions=await _rows(
+                    broker,
+                    name,
+                    numbers,
+                    offsets,
+                    PARTITION_RESPONSE,
+                    code or _why_hidden(name, access),
+                ),
             )
-            async for name, numbers in broker.work.pace(asked)
+            async for name, numbers in asked
         ]
     )
+
+
+def _why_hidden(name: str, access: Access) -> ErrorCode:
+    if may_topic(access, Operation.DESCRIBE, name):
+        return ErrorCode.NONE
+    return ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 async def _offsets(
@@ -91,16 +112,24 @@ async def _offsets(
         return {}, UNAVAILABLE
 
 
-def _wanted(
-    topics: list[OffsetFetchRequestTopic] | list[OffsetFetchRequestTopics] | None, offsets: Offsets
-) -> list[tuple[str, list[int]]]:
-    """Topic names and partitions; if topics is null, all that have offsets."""
+async def _wanted(
+    topics: list[OffsetFetchRequestTopic] | list[OffsetFetchRequestTopics] | None,
+    offsets: Offsets,
+    access: Access,
+    broker: Broker,
+) -> AsyncIterator[tuple[str, list[int]]]:
+    """Topic names and partitions; if topics is null, all that have offsets and may be seen."""
     if topics is not None:
-        return [(topic.name, topic.partition_indexes) for topic in topics]
+        asked = [(topic.name, topic.partition_indexes) for topic in topics]
+        async for one in broker.work.pace(asked):
+            yield one
+        return
     found: dict[str, list[int]] = {}
     for name, number in offsets:
         found.setdefault(name, []).append(number)
-    return list(found.items())
+    async for name, numbers in broker.work.pace(found.items()):
+        if is_visible(access, Operation.DESCRIBE, ResourceType.TOPIC, name):
+            yield name, numbers
 
 
 async def _rows(
@@ -120,7 +149,9 @@ async def _rows(
 
 
 def _row(number: int, found: Committed, code: ErrorCode, row: Callable[..., R]) -> R:
-    if found is UNSTABLE:
+    if code:
+        found = NOTHING
+    elif found is UNSTABLE:
         code = ErrorCode.UNSTABLE_OFFSET_COMMIT
     return row(
         partition_index=number,
@@ -134,7 +165,9 @@ def _row(number: int, found: Committed, code: ErrorCode, row: Callable[..., R]) 
 async def _group(
     asked: OffsetFetchRequestGroup, require_stable: bool, context: Context, broker: Broker
 ) -> OffsetFetchResponseGroup:
-    code = await _why_not(asked, broker)
+    access, code = context.access, ErrorCode.GROUP_AUTHORIZATION_FAILED
+    if may_group(access, Operation.DESCRIBE, asked.group_id):
+        code = await _why_not(asked, broker)
     if code:
         return GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
     offsets, code = await _offsets(asked.group_id, require_stable, broker)
@@ -142,11 +175,11 @@ async def _group(
         return GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
     by_id = context.version >= FIRST_WITH_IDS
     topics = (
-        await _topics_by_id(asked.topics, offsets, broker)
+        await _topics_by_id(asked.topics, offsets, access, broker)
         if by_id
         else [
-            await _topic(broker, name, numbers, offsets)
-            async for name, numbers in broker.work.pace(_wanted(asked.topics, offsets))
+            await _topic(broker, name, numbers, offsets, _why_hidden(name, access))
+            async for name, numbers in _wanted(asked.topics, offsets, access, broker)
         ]
     )
     return GROUP_RESPONSE(group_id=asked.group_id, topics=topics)
@@ -164,20 +197,24 @@ async def _why_not(asked: OffsetFetchRequestGroup, broker: Broker) -> ErrorCode:
 
 
 async def _topic(
-    broker: Broker, name: str, numbers: list[int], offsets: Offsets
+    broker: Broker,
+    name: str,
+    numbers: list[int],
+    offsets: Offsets,
+    code: ErrorCode = ErrorCode.NONE,
 ) -> OffsetFetchResponseTopics:
-    partitions = await _rows(broker, name, numbers, offsets, GROUP_PARTITION_RESPONSE)
+    partitions = await _rows(broker, name, numbers, offsets, GROUP_PARTITION_RESPONSE, code)
     return GROUP_TOPIC_RESPONSE(name=name, partitions=partitions)
 
 
 async def _topics_by_id(
-    asked: list[OffsetFetchRequestTopics] | None, offsets: Offsets, broker: Broker
+    asked: list[OffsetFetchRequestTopics] | None, offsets: Offsets, access: Access, broker: Broker
 ) -> list[OffsetFetchResponseTopics]:
     if asked is not None:
         topics = broker.work.pace(asked)
-        return [await _topic_by_id(topic, offsets, broker) async for topic in topics]
+        return [await _topic_by_id(topic, offsets, access, broker) async for topic in topics]
     found = []
-    async for name, numbers in broker.work.pace(_wanted(None, offsets)):
+    async for name, numbers in _wanted(None, offsets, access, broker):
         topic = await broker.catalog.named(name)
         if topic is not None:
             row = await _topic(broker, name, numbers, offsets)
@@ -187,12 +224,12 @@ async def _topics_by_id(
 
 
 async def _topic_by_id(
-    asked: OffsetFetchRequestTopics, offsets: Offsets, broker: Broker
+    asked: OffsetFetchRequestTopics, offsets: Offsets, access: Access, broker: Broker
 ) -> OffsetFetchResponseTopics:
     try:
-        topic = await topic_of(asked.topic_id, broker)
-    except Refused:
-        return await _refused(asked, ErrorCode.UNKNOWN_TOPIC_ID, broker)
+        topic = await topic_of(asked.topic_id, broker, need(access, Operation.DESCRIBE))
+    except Refused as refused:
+        return await _refused(asked, refused.code, broker)
     except Unavailable:
         return await _refused(asked, UNAVAILABLE, broker)
     row = await _topic(broker, topic.name, asked.partition_indexes, offsets)

@@ -5,7 +5,7 @@ nodes by rendezvous hashing (`nodes.py`), so that all members of a group use one
 this process, it is named by the address that the client used. The first request for a group's
 coordinator creates `__consumer_offsets`, as in Kafka: tools expect it. There is a coordinator of
 transactions too, which answers that there are none, and that none can begin (InitProducerId). Share
-groups have no coordinator (INVALID_REQUEST).
+groups have no coordinator (INVALID_REQUEST). Needs DESCRIBE on each group or transactional id.
 
 Versions: 4+ ask for several keys at once.
 """
@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import may_group, may_transactional_id, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
@@ -25,6 +27,7 @@ from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
 if TYPE_CHECKING:
     from typing import NotRequired, TypedDict
 
+    from samsa.security.access import Access
     from samsa.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 
     class Found(TypedDict):
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 
 GROUP, TRANSACTION = 0, 1
+RESOURCES = {GROUP: ResourceType.GROUP, TRANSACTION: ResourceType.TRANSACTIONAL_ID}
 NOBODY = -1
 FIRST_WITH_KEYS = 4
 
@@ -44,30 +48,56 @@ FIRST_WITH_KEYS = 4
 async def find_coordinator(
     request: FindCoordinatorRequest, context: Context, broker: Broker
 ) -> FindCoordinatorResponse:
-    if request.key_type == GROUP:
+    kind, access = request.key_type, context.access
+    keys = request.coordinator_keys
+    if context.version < FIRST_WITH_KEYS:
+        keys = [request.key]
+    may = dict.fromkeys(keys, True)
+    if access.is_limited:
+        may = {key: _may_find(kind, key, access) async for key in broker.work.pace(keys)}
+    if kind == GROUP and any(may.values()):
         # No group depends on it: if it cannot be created now, the next request creates it.
         with suppress(Refused, Unavailable, TimeoutError):
             await broker.catalog.offsets_topic()
-    kind = request.key_type
     if context.version < FIRST_WITH_KEYS:
-        return RESPONSE(**_found(kind, request.key, context, broker))
-    keys = broker.work.pace(request.coordinator_keys)
+        return RESPONSE(**_found_if(may[request.key], kind, request.key, context, broker))
     return RESPONSE(
         coordinators=[
-            COORDINATOR(key=key, **_found(kind, key, context, broker)) async for key in keys
+            COORDINATOR(key=key, **_found_if(may[key], kind, key, context, broker))
+            async for key in broker.work.pace(keys)
         ]
     )
 
 
+def _may_find(key_type: int, key: str, access: Access) -> bool:
+    if key_type == GROUP:
+        return may_group(access, Operation.DESCRIBE, key)
+    if key_type == TRANSACTION:
+        return may_transactional_id(access, Operation.DESCRIBE, key)
+    return True  # there is nothing to be found
+
+
+def _found_if(allowed: bool, key_type: int, key: str, context: Context, broker: Broker) -> Found:
+    if allowed:
+        return _found(key_type, key, context, broker)
+    refused = refusal(RESOURCES[key_type])
+    return _nowhere(refused.code, refused.message)
+
+
+def _nowhere(code: ErrorCode, why: str) -> Found:
+    return {
+        "node_id": NOBODY,
+        "host": "",
+        "port": NOBODY,
+        "error_code": code,
+        "error_message": why,
+    }
+
+
 def _found(key_type: int, key: str, context: Context, broker: Broker) -> Found:
     if key_type not in (GROUP, TRANSACTION):
-        return {
-            "node_id": NOBODY,
-            "host": "",
-            "port": NOBODY,
-            "error_code": ErrorCode.INVALID_REQUEST,
-            "error_message": f"there is no coordinator for keys of type {key_type}",
-        }
+        why = f"there is no coordinator for keys of type {key_type}"
+        return _nowhere(ErrorCode.INVALID_REQUEST, why)
     nodes = broker.nodes
     node = nodes.find(nodes.coordinator(key), context.address)
     return {"node_id": node.id, "host": node.host, "port": node.port, "error_message": None}

@@ -2,6 +2,7 @@
 
 Behaviour: answered when all members have joined, which may take as long as the rebalance timeout.
 Until then the request is parked. The leader's answer lists all members, and the leader assigns.
+Needs READ on the group.
 
 Versions: 1+ have a rebalance timeout. 4+ are given a member id first and join again with it
 (KIP-394). 5+ have static members (KIP-345). 9+ tell a leader when its group needs no assignment.
@@ -16,6 +17,8 @@ from samsa.broker.request_ports import RequestPorts
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Join, Joined
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group, sees_topics
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.join_group import MEMBER, RESPONSE
@@ -34,6 +37,8 @@ FIRST_WITH_SKIP_ASSIGNMENT = 9
 async def join_group(
     request: JoinGroupRequest, context: Context, broker: Broker
 ) -> JoinGroupResponse:
+    if not may_group(context.access, Operation.READ, request.group_id):
+        return _refused(request, context, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not is_group_id(request.group_id):
         return _refused(request, context, ErrorCode.INVALID_GROUP_ID)
     if len(request.protocols) > MAX_PROTOCOLS:
@@ -67,6 +72,7 @@ def _join(request: JoinGroupRequest, context: Context, ports: RequestPorts, brok
         waiter=ports.wakeups.address,
         requires_id=context.version >= FIRST_WITH_REQUIRED_ID,
         can_skip_assignment=context.version >= FIRST_WITH_SKIP_ASSIGNMENT,
+        sees=sees_topics(context.access),
     )
 
 

@@ -1,7 +1,7 @@
 """Heartbeat (key 12).
 
 Behaviour: keeps a member's session alive, and tells it to join again while its group rebalances.
-At most one read and one write; usually one read.
+At most one read and one write; usually one read. Needs READ on the group.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Beaten, Heartbeat
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.heartbeat import RESPONSE
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 async def heartbeat(
     request: HeartbeatRequest, context: Context, broker: Broker
 ) -> HeartbeatResponse:
+    if not may_group(context.access, Operation.READ, request.group_id):
+        return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     beat = Heartbeat(request.member_id, request.generation_id, request.group_instance_id)

@@ -1,6 +1,7 @@
 """LeaveGroup (key 13).
 
-Behaviour: the members are removed at once, and the others are told to join again.
+Behaviour: the members are removed at once, and the others are told to join again. Needs READ on
+the group.
 
 Versions: 0-2 name one member. 3+ name several, each by its member id or by its instance id alone,
 which is how administrators remove static members; each has its own result.
@@ -14,6 +15,8 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Leave, Leaving, Left
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.leave_group import MEMBER_RESPONSE, RESPONSE
@@ -28,6 +31,8 @@ FIRST_WITH_MEMBERS = 3
 async def leave_group(
     request: LeaveGroupRequest, context: Context, broker: Broker
 ) -> LeaveGroupResponse:
+    if not may_group(context.access, Operation.READ, request.group_id):
+        return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     several = context.version >= FIRST_WITH_MEMBERS

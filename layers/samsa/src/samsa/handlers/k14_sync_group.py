@@ -1,7 +1,7 @@
 """SyncGroup (key 14).
 
 Behaviour: the leader sends the assignments of all members. A follower's earlier sync is parked
-until the leader has sent them, or until the group rebalances again.
+until the leader has sent them, or until the group rebalances again. Needs READ on the group.
 
 Versions: 5+ must name the protocol, and are refused if it is not the group's.
 """
@@ -14,6 +14,8 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Sync, Synced
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.sync_group import RESPONSE
@@ -32,10 +34,12 @@ def _protocol(request: SyncGroupRequest) -> tuple[str | None, str | None]:
 async def sync_group(
     request: SyncGroupRequest, context: Context, broker: Broker
 ) -> SyncGroupResponse:
-    if not is_group_id(request.group_id):
-        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     if context.version >= FIRST_WITH_PROTOCOL and None in _protocol(request):
         return RESPONSE(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if not may_group(context.access, Operation.READ, request.group_id):
+        return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    if not is_group_id(request.group_id):
+        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     wakeups = broker.ports_of(context).wakeups
     sync = Sync(
         member_id=request.member_id,

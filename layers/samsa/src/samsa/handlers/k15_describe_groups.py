@@ -1,7 +1,7 @@
 """DescribeGroups (key 15): groups of the classic protocol.
 
 Behaviour: metadata and assignments are shown only while the group is stable. A group that only has
-offsets is Empty.
+offsets is Empty. Needs DESCRIBE on each group.
 
 Versions: up to 5 an unknown group is Dead, without an error; 6 answers GROUP_ID_NOT_FOUND.
 """
@@ -14,6 +14,8 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import DEAD, Described, described
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group, on_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_groups import GROUP, MEMBER, RESPONSE
@@ -33,12 +35,17 @@ async def describe_groups(
     request: DescribeGroupsRequest, context: Context, broker: Broker
 ) -> DescribeGroupsResponse:
     asked = dict.fromkeys(request.groups)
-    return RESPONSE(
-        groups=[await _group(each, context, broker) async for each in broker.work.pace(asked)]
-    )
+    groups = [await _group(each, context, broker) async for each in broker.work.pace(asked)]
+    if request.include_authorized_operations:
+        async for group in broker.work.pace(groups):
+            if not group.error_code:
+                group.authorized_operations = on_group(context.access, group.group_id)
+    return RESPONSE(groups=groups)
 
 
 async def _group(group_id: str, context: Context, broker: Broker) -> DescribedGroup:
+    if not may_group(context.access, Operation.DESCRIBE, group_id):
+        return GROUP(group_id=group_id, error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     try:
         group, _ = await broker.coordinator.look(group_id)
         if group is None:

@@ -2,7 +2,8 @@
 
 Behaviour: lists every group with members or offsets whose coordinator is this process: tools ask
 each node, and some of them show a group as often as it is listed. States and types are compared
-without regard to case, as in Kafka.
+without regard to case, as in Kafka. Lists the groups on which the client has DESCRIBE, or all if it
+has DESCRIBE on the cluster.
 
 Versions: 4+ have the state and filter by it, 5+ the type.
 """
@@ -15,6 +16,8 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import Listed, listed
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation, ResourceType
+from samsa.topics.permitted import is_visible, may_quietly
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages.list_groups import GROUP, RESPONSE
 
@@ -30,9 +33,16 @@ async def list_groups(
 ) -> ListGroupsResponse:
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
+    access = context.access
+    sees_all = may_quietly(access, Operation.DESCRIBE)
     try:
         ids = await broker.stores.retry(broker.coordinator.groups.group_ids)
-        own = [each for each in ids if context.asks_all or broker.nodes.coordinates(each)]
+        own = [
+            each
+            async for each in broker.work.pace(ids)
+            if (context.asks_all or broker.nodes.coordinates(each))
+            and (sees_all or is_visible(access, Operation.DESCRIBE, ResourceType.GROUP, each))
+        ]
         seen = [(each, await _listed(each, broker)) async for each in broker.work.pace(own)]
     except Unavailable:
         return RESPONSE(error_code=UNAVAILABLE)

@@ -2,7 +2,8 @@
 
 Behaviour: a topic exists, and can be used, when the answer comes. Any replication factor is
 accepted, because the stores replicate; the answer says 1. A manual assignment may only name
-existing nodes. Configs are checked as in Kafka, and kept.
+existing nodes. Configs are checked as in Kafka, and kept. Needs CREATE on the cluster or on the
+topic; without DESCRIBE_CONFIGS on the topic the answer does not say how it was made.
 
 Versions: 1+ can validate only. 5+ answer with the configs. 7 with the topic's id.
 """
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, Rules, handles
 from samsa.broker.nodes import Nodes
 from samsa.ports import Topic
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.assignments import check_assignment
 from samsa.topics.catalog import check_count
 from samsa.topics.configs import Refused, default_of
 from samsa.topics.per_topic import each_topic
+from samsa.topics.permitted import is_visible, may_quietly, may_topic
 from samsa.topics.resources import source_of
 from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
@@ -41,11 +44,23 @@ DEFAULT = -1
 async def create_topics(
     request: CreateTopicsRequest, context: Context, broker: Broker
 ) -> CreateTopicsResponse:
+    access = context.access
+    may_create_all = may_quietly(access, Operation.CREATE)
+
     async def create(asked: CreatableTopic) -> CreatableTopicResult:
         dry_run = request.validate_only
+        if not (may_create_all or may_topic(access, Operation.CREATE, asked.name)):
+            raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
         topic = await broker.catalog.create(
             asked.name, _partitions(asked, broker.nodes), _configs(asked), dry_run
         )
+        if not is_visible(access, Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
+            return TOPIC_RESPONSE(
+                name=topic.name,
+                topic_id=topic.id,
+                error_message=None,
+                topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+            )
         return TOPIC_RESPONSE(
             name=topic.name,
             topic_id=topic.id,

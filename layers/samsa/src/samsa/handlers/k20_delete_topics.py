@@ -4,6 +4,9 @@ Behaviour: the name is free again when the answer comes. Objects and items of th
 offsets that groups have committed for it, are deleted in the background. A new topic of the same
 name has another id, so it never sees them.
 
+Needs DELETE on the cluster or on the topic. As in Kafka, a topic that is given by its name needs
+DESCRIBE too; without that, the answer to an id does not tell the name.
+
 Versions: 6 can name topics by id.
 """
 
@@ -15,11 +18,15 @@ from uuid import UUID
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.offsets import forget_offsets
 from samsa.ports import Topic, Unavailable
+from samsa.security.access import UNLIMITED
+from samsa.security.kinds import Operation, ResourceType
+from samsa.topics.permitted import is_visible, may_quietly, may_topic, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.delete_topics import RESPONSE, TOPIC_RESPONSE
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.delete_topics import (
         DeletableTopicResult,
         DeleteTopicsRequest,
@@ -27,22 +34,34 @@ if TYPE_CHECKING:
     )
 
 FIRST_WITH_IDS = 6
+_REFUSED = refusal(ResourceType.TOPIC)
+FORBIDDEN = _REFUSED.code, _REFUSED.message
 
 
 @handles(ApiKey.DELETE_TOPICS)
 async def delete_topics(
     request: DeleteTopicsRequest, context: Context, broker: Broker
 ) -> DeleteTopicsResponse:
+    access = context.access if not may_quietly(context.access, Operation.DELETE) else UNLIMITED
     if context.version < FIRST_WITH_IDS:
         names = broker.work.pace(request.topic_names)
-        return RESPONSE(responses=[await _delete(n, None, broker) async for n in names])
+        return RESPONSE(responses=[await _delete(n, None, access, broker) async for n in names])
     topics = broker.work.pace(request.topics)
-    return RESPONSE(responses=[await _delete(t.name, t.topic_id, broker) async for t in topics])
+    return RESPONSE(
+        responses=[await _delete(t.name, t.topic_id, access, broker) async for t in topics]
+    )
 
 
-async def _delete(name: str | None, topic_id: UUID | None, broker: Broker) -> DeletableTopicResult:
+async def _delete(
+    name: str | None, topic_id: UUID | None, access: Access, broker: Broker
+) -> DeletableTopicResult:
+    if name is not None and not may_topic(access, Operation.DESCRIBE, name):
+        return _answer(name, None, *FORBIDDEN)
     try:
         topic = await _find(name, topic_id, broker)
+        if topic is not None and not may_topic(access, Operation.DELETE, topic.name):
+            is_seen = is_visible(access, Operation.DESCRIBE, ResourceType.TOPIC, topic.name)
+            return _answer(topic.name if is_seen else None, topic_id, *FORBIDDEN)
         if topic is None or not await broker.catalog.delete(topic):
             code = (
                 ErrorCode.UNKNOWN_TOPIC_ID if name is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -3,7 +3,8 @@
 Behaviour: moves a partition's log start to the given offset, or to its visible end for −1. The log
 start never goes back, and records that are not visible cannot be deleted. Records below the log
 start are gone for every reader at once, and from index and stores after a grace time. If the log
-start lies within a batch, the batch stays whole; clients skip the records below.
+start lies within a batch, the batch stays whole; clients skip the records below. Needs DELETE on
+each topic.
 
 As in Kafka, the request's timeout does not cancel the move itself: Kafka waits that long for
 replicas, and there are none here. A store gets `PATIENCE_S` at least.
@@ -18,8 +19,10 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.log.read import OutOfRange
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
+from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
 from samsa.topics.internal import refuse_internal
+from samsa.topics.permitted import need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -48,8 +51,10 @@ async def delete_records(
     patience_s = max(PATIENCE_S, request.timeout_ms / 1000)
     deadline = asyncio.get_running_loop().time() + patience_s
 
+    needs = need(context.access, Operation.DELETE)
+
     async def answer(topic: DeleteRecordsTopic) -> DeleteRecordsTopicResult:
-        found = await topic_or_refusal(topic.name, broker, ErrorCode.REQUEST_TIMED_OUT)
+        found = await topic_or_refusal(topic.name, broker, ErrorCode.REQUEST_TIMED_OUT, needs)
         partitions = await broker.work.each(
             topic.partitions, partial(_delete, found, deadline, broker)
         )

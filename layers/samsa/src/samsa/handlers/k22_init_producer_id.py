@@ -4,6 +4,9 @@ Behaviour: an idempotent producer gets a new id that was never used before, at e
 taken from the ledger in blocks. A transactional producer gets the id of its transactional id, with
 a new epoch, which fences all producers before it; an open transaction of theirs is aborted first.
 
+Needs WRITE on the transactional id. Without one: IDEMPOTENT_WRITE on the cluster, or WRITE on any
+topic.
+
 Versions: before 4 a fenced producer gets INVALID_PRODUCER_EPOCH.
 """
 
@@ -14,12 +17,15 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import ask, for_old_clients
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation, ResourceType
+from samsa.topics.permitted import may_quietly, may_transactional_id
 from samsa.transactions import Init
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.init_producer_id import RESPONSE
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 FIRST_WITH_FENCED = 4
@@ -30,6 +36,9 @@ NO_EPOCH = -1
 async def init_producer_id(
     request: InitProducerIdRequest, context: Context, broker: Broker
 ) -> InitProducerIdResponse:
+    code = _why_forbidden(request.transactional_id, context.access)
+    if code:
+        return _refusal(code)
     if request.transactional_id is not None:
         return await _transactional(request, request.transactional_id, context, broker)
     try:
@@ -37,6 +46,18 @@ async def init_producer_id(
     except Unavailable:
         return _refusal(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return RESPONSE(producer_id=producer_id, producer_epoch=0)
+
+
+def _why_forbidden(transactional_id: str | None, access: Access) -> ErrorCode:
+    if not access.is_limited:
+        return ErrorCode.NONE
+    if transactional_id is not None:
+        may = may_transactional_id(access, Operation.WRITE, transactional_id)
+        return ErrorCode.NONE if may else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    may = may_quietly(access, Operation.IDEMPOTENT_WRITE) or access.may_on_any(
+        Operation.WRITE, ResourceType.TOPIC
+    )
+    return ErrorCode.NONE if may else ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
 async def _transactional(

@@ -1,7 +1,7 @@
 """OffsetForLeaderEpoch (key 23).
 
 Behaviour: there is one leader epoch, 0, and its end offset is the visible end. For any other epoch
-the answer is −1, as in Kafka.
+the answer is −1, as in Kafka. Needs DESCRIBE on each topic, or CLUSTER_ACTION on the cluster.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.ports import Topic, Unavailable, UnknownPartition
+from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import may_quietly, need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -36,8 +38,12 @@ if TYPE_CHECKING:
 async def offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: Context, broker: Broker
 ) -> OffsetForLeaderEpochResponse:
+    access = context.access
+    is_broker = may_quietly(access, Operation.CLUSTER_ACTION)
+    needs = None if is_broker else need(access, Operation.DESCRIBE)
+
     async def answer(topic: OffsetForLeaderTopic) -> OffsetForLeaderTopicResult:
-        found = await topic_or_refusal(topic.topic, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+        found = await topic_or_refusal(topic.topic, broker, ErrorCode.KAFKA_STORAGE_ERROR, needs)
         partitions = await broker.work.each(topic.partitions, partial(_answer, found, broker))
         return TOPIC_RESPONSE(topic=topic.topic, partitions=partitions)
 

@@ -1,7 +1,7 @@
 """AddOffsetsToTxn (key 25).
 
 Behaviour: adds a consumer group to the ongoing transaction of a transactional id, and begins it if
-there is none. TxnOffsetCommit may follow.
+there is none. TxnOffsetCommit may follow. Needs WRITE on the transactional id, READ on the group.
 
 Versions: before 2 a fenced producer gets INVALID_PRODUCER_EPOCH.
 """
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import is_group_id
 from samsa.coordinator.transaction_errors import ask, for_old_clients
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group, may_transactional_id
 from samsa.transactions import AddGroup
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -31,6 +33,11 @@ FIRST_WITH_FENCED = 2
 async def add_offsets_to_txn(
     request: AddOffsetsToTxnRequest, context: Context, broker: Broker
 ) -> AddOffsetsToTxnResponse:
+    access = context.access
+    if not may_transactional_id(access, Operation.WRITE, request.transactional_id):
+        return RESPONSE(error_code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    if not may_group(access, Operation.READ, request.group_id):
+        return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     wanted = AddGroup(request.producer_id, request.producer_epoch, request.group_id)

@@ -3,7 +3,7 @@
 Behaviour: commits or aborts the ongoing transaction. The answer comes when its markers are written
 and its offsets are committed; if a store does not answer after the decision, it comes at once, and
 the next request for the transactional id, or a reader, finishes the transaction. Repeating a
-request that succeeded succeeds.
+request that succeeded succeeds. Needs WRITE on the transactional id.
 
 Versions: before 2 a fenced producer gets INVALID_PRODUCER_EPOCH. 5+ (transaction version 2,
 KIP-890) begin a new epoch with each transaction, and answer it.
@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import ask, for_old_clients
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_transactional_id
 from samsa.transactions import EndTransaction
 from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.end_txn import RESPONSE
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ FIRST_THAT_BUMPS = 5
 
 @handles(ApiKey.END_TXN)
 async def end_txn(request: EndTxnRequest, context: Context, broker: Broker) -> EndTxnResponse:
+    if not may_transactional_id(context.access, Operation.WRITE, request.transactional_id):
+        return RESPONSE(error_code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     bumps = context.version >= FIRST_THAT_BUMPS
     wanted = EndTransaction(request.producer_id, request.producer_epoch, request.committed, bumps)
     answer, code = await ask(request.transactional_id, wanted, broker)

@@ -4,7 +4,8 @@ Behaviour: Kafka's transaction coordinators use it among brokers, and `kafka-tra
 to abort a transaction that hangs in a partition. Here the coordinator writes markers by itself, so
 only ABORT is served. If the coordinator knows of an ongoing transaction of the producer, it aborts
 all of it: a transaction is never torn. Otherwise what the producer has open in the partition is
-aborted there. A partition in which it has nothing open is left as it is.
+aborted there. A partition in which it has nothing open is left as it is. Needs ALTER or
+CLUSTER_ACTION on the cluster.
 
 Versions: all the same; the coordinator's epoch and the transaction's version are not used.
 """
@@ -15,8 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
-from samsa.ports import Partition, Unavailable, UnknownPartition
+from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import may_cluster, may_quietly, refusal
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -45,13 +48,21 @@ ANY_EPOCH = -1
 async def write_txn_markers(
     request: WriteTxnMarkersRequest, context: Context, broker: Broker
 ) -> WriteTxnMarkersResponse:
-    each = partial(_marker, broker)
+    access, refused = context.access, None
+    may_alter = may_quietly(access, Operation.ALTER)
+    if not may_alter and not may_cluster(access, Operation.CLUSTER_ACTION):
+        refused = refusal(ResourceType.CLUSTER)
+    each = partial(_marker, broker, refused)
     return RESPONSE(markers=await broker.work.each(request.markers, each))
 
 
-async def _marker(broker: Broker, asked: WritableTxnMarker) -> WritableTxnMarkerResult:
+async def _marker(
+    broker: Broker, refused: Refused | None, asked: WritableTxnMarker
+) -> WritableTxnMarkerResult:
     async def answer(topic: WritableTxnMarkerTopic) -> WritableTxnMarkerTopicResult:
-        found = await topic_or_refusal(topic.name, broker, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        found: Topic | Refused | None = refused
+        if found is None:
+            found = await topic_or_refusal(topic.name, broker, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
         async def mark(number: int) -> WritableTxnMarkerPartitionResult:
             try:

@@ -3,7 +3,8 @@
 Behaviour: stores offsets of a consumer group that become its committed offsets if the transaction
 is committed. Until then OffsetFetch with `require_stable` refuses to answer for these partitions.
 The group must be in the transaction. If the request names a member, that member must be of the
-group's current generation (KIP-447).
+group's current generation (KIP-447). Needs WRITE on the transactional id, and READ on
+the group and on each topic.
 
 Versions: 3+ name a member. Before 5 the group was added by AddOffsetsToTxn; from 5 on this request
 adds it (transaction version 2, KIP-890). 4+ know TRANSACTION_ABORTABLE.
@@ -19,7 +20,9 @@ from samsa.coordinator.offsets import committed, refusal
 from samsa.coordinator.transaction_errors import ask
 from samsa.groups import may_commit_transactional
 from samsa.ports import ItemTooLarge, Offsets, Unavailable
+from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import may_group, may_transactional_id, need
 from samsa.topics.resolve import topic_of
 from samsa.transactions import AddGroup, VerifyGroup
 from samsa.wire.apis import ApiKey
@@ -27,6 +30,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.txn_offset_commit import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.txn_offset_commit import (
         TxnOffsetCommitRequest,
         TxnOffsetCommitRequestTopic,
@@ -43,8 +47,11 @@ async def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context, broker: Broker
 ) -> TxnOffsetCommitResponse:
     offsets: Offsets = {}
+    code = _why_forbidden(request, context.access)
     asked = broker.work.pace(request.topics)
-    topics = [await _topic(topic, broker, offsets) async for topic in asked]
+    topics = [await _topic(topic, code, context, broker, offsets) async for topic in asked]
+    if code:
+        return RESPONSE(topics=topics)
     code = ErrorCode.INVALID_GROUP_ID
     if is_group_id(request.group_id):
         code = await _commit(request, context, broker, offsets) if offsets else ErrorCode.NONE
@@ -54,15 +61,29 @@ async def txn_offset_commit(
     return RESPONSE(topics=topics)
 
 
+def _why_forbidden(request: TxnOffsetCommitRequest, access: Access) -> ErrorCode:
+    if not may_transactional_id(access, Operation.WRITE, request.transactional_id):
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if not may_group(access, Operation.READ, request.group_id):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
+    return ErrorCode.NONE
+
+
 async def _topic(
-    asked: TxnOffsetCommitRequestTopic, broker: Broker, offsets: Offsets
+    asked: TxnOffsetCommitRequestTopic,
+    why: ErrorCode,
+    context: Context,
+    broker: Broker,
+    offsets: Offsets,
 ) -> TxnOffsetCommitResponseTopic:
-    """The answer for one topic, as far as it is known; offsets to store are added to `offsets`."""
-    topic, why = None, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    """The answer for one topic, as far as it is known; offsets to store are added to `offsets`.
+    `why`: the whole request is refused."""
+    topic = None
     try:
-        topic = await topic_of(asked.name, broker)
-    except Refused:
-        pass
+        if not why:
+            topic = await topic_of(asked.name, broker, need(context.access, Operation.READ))
+    except Refused as refused:
+        why = refused.code
     except Unavailable:
         why = UNAVAILABLE
     answer = TOPIC_RESPONSE(name=asked.name)

@@ -3,7 +3,7 @@
 Behaviour: a topic has every config of Kafka, with its own value or Kafka's default; the
 documentation of a config says if it has no effect here. Nodes and groups have Kafka's config names,
 with the values in use here or Kafka's defaults; none of these can be changed. Other resources are
-refused.
+refused. Needs DESCRIBE_CONFIGS on the topic, on the group, or on the cluster for nodes.
 
 Versions: 0 says only whether a value is the default. 1+ say where it comes from, and its synonyms.
 3+ its type and documentation.
@@ -16,10 +16,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from samsa.broker.broker import Broker, Context, Rules, handles
 from samsa.ports import Topic, Unavailable
+from samsa.security.kinds import Operation
 from samsa.topics.broker_configs import BrokerConfig, broker_configs
 from samsa.topics.configs import Refused, default_of
 from samsa.topics.group_configs import GroupConfig, group_configs
-from samsa.topics.resources import ResourceType, Source, check_resource, source_of
+from samsa.topics.resources import (
+    ResourceType,
+    Source,
+    check_resource,
+    raise_unless_may_configure,
+    source_of,
+)
 from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -50,6 +57,7 @@ async def describe_configs(
     asked = {(row.resource_type, row.resource_name): row for row in request.resources}
     async for resource in broker.work.pace(asked.values()):
         try:
+            raise_unless_may_configure(resource, Operation.DESCRIBE_CONFIGS, context.access)
             configs = await _configs(resource, context, broker, shared)
         except Refused as refused:
             results.append(_result(resource, [], refused.code, refused.message))

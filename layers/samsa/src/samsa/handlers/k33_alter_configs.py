@@ -2,7 +2,7 @@
 
 Behaviour: a topic's configs become exactly what the request lists; all others go back to their
 defaults. Every process uses them within a second. The broker's own configs cannot be changed.
-Deprecated in Kafka, but some clients still send it.
+Deprecated in Kafka, but some clients still send it. Needs ALTER_CONFIGS (`topics/altering.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 async def alter_configs(
     request: AlterConfigsRequest, context: Context, broker: Broker
 ) -> AlterConfigsResponse:
-    return RESPONSE(responses=await alter_all(request, _as_listed, RESOURCE_RESPONSE, broker))
+    return RESPONSE(
+        responses=await alter_all(request, _as_listed, RESOURCE_RESPONSE, context.access, broker)
+    )
 
 
 def _as_listed(resource: AlterConfigsResource) -> Amend:

@@ -1,7 +1,8 @@
 """AlterReplicaLogDirs (key 34).
 
 Behaviour: all stored data counts as one directory. A move to it changes nothing, and any other
-directory is not found. If a partition is named twice, the last counts.
+directory is not found. If a partition is named twice, the last counts. Needs ALTER on
+the cluster.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Topic, Unavailable
+from samsa.security.kinds import Operation
 from samsa.topics.broker_configs import LOG_DIR
 from samsa.topics.catalog import partition_of
+from samsa.topics.permitted import may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.alter_replica_log_dirs import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -29,9 +32,12 @@ if TYPE_CHECKING:
 async def alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, context: Context, broker: Broker
 ) -> AlterReplicaLogDirsResponse:
+    may = may_cluster(context.access, Operation.ALTER)
+    refused = None if may else ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
     async def answer(asked: tuple[str, dict[int, str]]) -> AlterReplicaLogDirTopicResult:
         name, paths = asked
-        topic = await _topic(name, broker)
+        topic = refused or await _topic(name, broker)
         partitions = [
             PARTITION_RESPONSE(partition_index=number, error_code=_move(topic, number, path))
             async for number, path in broker.work.pace(paths.items())
@@ -61,6 +67,8 @@ async def _topic(name: str, broker: Broker) -> Topic | ErrorCode | None:
 
 
 def _move(topic: Topic | ErrorCode | None, number: int, path: str) -> ErrorCode:
+    if topic is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+        return topic
     if path != LOG_DIR:
         return ErrorCode.LOG_DIR_NOT_FOUND
     if isinstance(topic, ErrorCode):

@@ -3,7 +3,7 @@
 Behaviour: all stored data counts as one directory. A partition's size is the bytes of its extents;
 an extent counts whole as long as the log holds a part of it. Null means all topics. Partitions that
 do not exist are left out, as in Kafka. So are partitions with another leader, because tools add up
-the answers of all nodes. Total and free space are not known: −1.
+the answers of all nodes. Total and free space are not known: −1. Needs DESCRIBE on the cluster.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
+from samsa.security.kinds import Operation
 from samsa.topics.broker_configs import LOG_DIR
+from samsa.topics.permitted import may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_log_dirs import (
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 async def describe_log_dirs(
     request: DescribeLogDirsRequest, context: Context, broker: Broker
 ) -> DescribeLogDirsResponse:
+    if not may_cluster(context.access, Operation.DESCRIBE):
+        return RESPONSE(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     try:
         asked = broker.work.pace(await _asked_for(request, broker))
         topics = [await _sizes(*each, context, broker) async for each in asked]

@@ -2,7 +2,7 @@
 
 Behaviour: a topic gets more partitions, never fewer; they exist, and can be used, when the answer
 comes. Other processes see them when they next look up the topic, which is within a second. An
-assignment may only name existing nodes, and changes nothing.
+assignment may only name existing nodes, and changes nothing. Needs ALTER on each topic.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.broker.nodes import Nodes
 from samsa.ports import Topic
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.assignments import check_assignment
 from samsa.topics.catalog import check_count
 from samsa.topics.configs import Refused
 from samsa.topics.per_topic import each_topic
+from samsa.topics.permitted import raise_unless_may
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.create_partitions import RESPONSE, TOPIC_RESPONSE
@@ -36,6 +38,7 @@ async def create_partitions(
     request: CreatePartitionsRequest, context: Context, broker: Broker
 ) -> CreatePartitionsResponse:
     async def widen(asked: CreatePartitionsTopic) -> CreatePartitionsTopicResult:
+        raise_unless_may(context.access, Operation.ALTER, ResourceType.TOPIC, asked.name)
         dry_run = request.validate_only
         await broker.catalog.change(
             asked.name, lambda topic: _wider(topic, asked, broker.nodes), dry_run

@@ -1,7 +1,7 @@
 """DeleteGroups (key 42).
 
 Behaviour: a group without members is deleted at once, with its offsets. Each group has its own
-result.
+result. Needs DELETE on each group.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.groups import may_delete
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.delete_groups import GROUP, RESPONSE
@@ -28,13 +30,15 @@ async def delete_groups(
 ) -> DeleteGroupsResponse:
     return RESPONSE(
         results=[
-            GROUP(group_id=group_id, error_code=await _delete(group_id, broker))
+            GROUP(group_id=group_id, error_code=await _delete(group_id, context, broker))
             async for group_id in broker.work.pace(dict.fromkeys(request.groups_names))
         ]
     )
 
 
-async def _delete(group_id: str, broker: Broker) -> ErrorCode:
+async def _delete(group_id: str, context: Context, broker: Broker) -> ErrorCode:
+    if not may_group(context.access, Operation.DELETE, group_id):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
     try:
         for _ in range(TRIES):
             group, version = await broker.coordinator.look(group_id)

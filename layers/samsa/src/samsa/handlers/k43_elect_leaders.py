@@ -2,7 +2,7 @@
 
 Behaviour: leaders are chosen by hashing (`nodes.py`), so an election is never needed: that is the
 answer for each partition of the request. Null means all topics; then the answer lists only
-partitions that needed an election: none.
+partitions that needed an election: none. Needs ALTER on the cluster.
 
 Versions: 1+ have two kinds of election, and an error for the whole request.
 """
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Topic, Unavailable
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.catalog import partition_of
+from samsa.topics.permitted import may_cluster, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.elect_leaders import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -35,6 +37,10 @@ KINDS = (0, 1)
 async def elect_leaders(
     request: ElectLeadersRequest, context: Context, broker: Broker
 ) -> ElectLeadersResponse:
+    if not may_cluster(context.access, Operation.ALTER):
+        why = refusal(ResourceType.CLUSTER)
+        rows = await _all(request, why.code, why.message, broker)
+        return RESPONSE(error_code=why.code, replica_election_results=rows)
     if request.election_type not in KINDS:
         code, message = ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}"
         return RESPONSE(

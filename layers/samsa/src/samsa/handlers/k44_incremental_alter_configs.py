@@ -2,7 +2,7 @@
 
 Behaviour: sets and deletes single configs of a topic, appends to lists and subtracts from lists.
 Either all changes of a resource are made or none. Every process uses them within a second. The
-broker's own configs cannot be changed.
+broker's own configs cannot be changed. Needs ALTER_CONFIGS (`topics/altering.py`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ OPERATIONS = frozenset(Operation)
 async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: Context, broker: Broker
 ) -> IncrementalAlterConfigsResponse:
-    return RESPONSE(responses=await alter_all(request, _one_by_one, RESOURCE_RESPONSE, broker))
+    return RESPONSE(
+        responses=await alter_all(request, _one_by_one, RESOURCE_RESPONSE, context.access, broker)
+    )
 
 
 def _one_by_one(resource: AlterConfigsResource) -> Amend:

@@ -2,6 +2,7 @@
 
 Behaviour: every node serves every partition, so there is nothing to move: existing nodes are
 accepted, and nothing changes. Null replicas mean to cancel a reassignment; there never is one.
+Needs ALTER on the cluster.
 
 Versions: 1 can forbid a change of the number of replicas, which never happens.
 """
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.broker.nodes import Nodes
 from samsa.ports import Topic, Unavailable
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.assignments import check_assignment
 from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import may_cluster, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.alter_partition_reassignments import (
@@ -39,8 +42,11 @@ if TYPE_CHECKING:
 async def alter_partition_reassignments(
     request: AlterPartitionReassignmentsRequest, context: Context, broker: Broker
 ) -> AlterPartitionReassignmentsResponse:
+    may = may_cluster(context.access, Operation.ALTER)
+    refused = None if may else refusal(ResourceType.CLUSTER)
+
     async def answer(asked: ReassignableTopic) -> ReassignableTopicResponse:
-        topic = await _topic(asked.name, broker)
+        topic = refused or await _topic(asked.name, broker)
         partitions = [
             _answer(asked.name, topic, entry, broker.nodes)
             async for entry in broker.work.pace(asked.partitions)
@@ -49,7 +55,8 @@ async def alter_partition_reassignments(
 
     return RESPONSE(
         allow_replication_factor_change=request.allow_replication_factor_change,
-        error_message=None,
+        error_code=refused.code if refused else ErrorCode.NONE,
+        error_message=refused.message if refused else None,
         responses=await broker.work.each(request.topics, answer),
     )
 

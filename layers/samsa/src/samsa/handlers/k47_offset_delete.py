@@ -1,7 +1,7 @@
 """OffsetDelete (key 47).
 
 Behaviour: deletes offsets of topics to which no member of the group subscribes. Deleting an offset
-that was never committed is no error.
+that was never committed is no error. Needs DELETE on the group, and READ on each topic.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.groups import Group, may_delete
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
 from samsa.topics.catalog import partition_of
+from samsa.topics.permitted import may_group, may_topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.offset_delete import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
@@ -35,12 +37,14 @@ FINAL = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NON_EMPTY_GROUP)
 async def offset_delete(
     request: OffsetDeleteRequest, context: Context, broker: Broker
 ) -> OffsetDeleteResponse:
+    if not may_group(context.access, Operation.DELETE, request.group_id):
+        return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     groups, now = broker.coordinator.groups, broker.stores.clock.now_ms()
     try:
         group, _ = await broker.coordinator.look(request.group_id)
         known = group is not None or bool(await groups.offsets(request.group_id, now))
         asked = broker.work.pace(request.topics)
-        topics = [await _topic(each, group, known, now, broker) async for each in asked]
+        topics = [await _topic(each, group, known, now, context, broker) async for each in asked]
         for code in FINAL:
             async for topic in broker.work.pace(topics):
                 if any(p.error_code == code for p in topic.partitions):
@@ -59,8 +63,15 @@ async def offset_delete(
 
 
 async def _topic(
-    asked: OffsetDeleteRequestTopic, group: Group | None, known: bool, now: int, broker: Broker
+    asked: OffsetDeleteRequestTopic,
+    group: Group | None,
+    known: bool,
+    now: int,
+    context: Context,
+    broker: Broker,
 ) -> OffsetDeleteResponseTopic:
+    if not may_topic(context.access, Operation.READ, asked.name):
+        return await _forbidden(asked, broker)
     topic = await broker.catalog.named(asked.name)
     refused = may_delete(group, asked.name, now) if group is not None or not known else None
     rows = []
@@ -69,6 +80,15 @@ async def _topic(
         if topic is None or partition_of(topic, partition.partition_index) is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         rows.append(PARTITION_RESPONSE(partition_index=partition.partition_index, error_code=code))
+    return TOPIC_RESPONSE(name=asked.name, partitions=rows)
+
+
+async def _forbidden(asked: OffsetDeleteRequestTopic, broker: Broker) -> OffsetDeleteResponseTopic:
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    rows = [
+        PARTITION_RESPONSE(partition_index=one.partition_index, error_code=code)
+        async for one in broker.work.pace(asked.partitions)
+    ]
     return TOPIC_RESPONSE(name=asked.name, partitions=rows)
 
 

@@ -1,28 +1,33 @@
 """DescribeClientQuotas (key 48).
 
-Behaviour: there are no quotas, so nothing matches. A filter is checked as in Kafka, up to its first
-error.
+Behaviour: the quotas of the store whose entities a filter finds. A strict filter finds entities of
+just its types; one without components finds all. It is checked as in Kafka, up to its first error.
+Needs DESCRIBE_CONFIGS on the cluster.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from samsa.access.admin import TIMED_OUT, check_cluster
 from samsa.broker.broker import Broker, Context, handles
+from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.security.quotas import CLIENT_ID, IP, USER, QuotaEntity
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_client_quotas import RESPONSE
+from samsa.wire.messages.describe_client_quotas import ENTITY, ENTRY, RESPONSE, VALUE
 
 if TYPE_CHECKING:
     from samsa.wire.messages.describe_client_quotas import (
         ComponentData,
         DescribeClientQuotasRequest,
         DescribeClientQuotasResponse,
+        EntryData,
     )
-
-USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
 
 class Match(IntEnum):
@@ -36,10 +41,45 @@ async def describe_client_quotas(
     request: DescribeClientQuotasRequest, context: Context, broker: Broker
 ) -> DescribeClientQuotasResponse:
     try:
+        check_cluster(context, Operation.DESCRIBE_CONFIGS)
         _check(request.components)
+        contents = await broker.stored_access.current()
     except Refused as refused:
         return RESPONSE(error_code=refused.code, error_message=refused.message, entries=None)
-    return RESPONSE(error_message="", entries=[])
+    except Unavailable:
+        code = ErrorCode.REQUEST_TIMED_OUT
+        return RESPONSE(error_code=code, error_message=TIMED_OUT, entries=None)
+    entries = [
+        _entry(entity, values)
+        async for entity, values in broker.work.pace(sorted(contents.quotas.items(), key=_order))
+        if _finds(request, entity)
+    ]
+    return RESPONSE(error_message="", entries=entries)
+
+
+def _order(described: tuple[QuotaEntity, Mapping[str, float]]) -> str:
+    return repr(described[0])
+
+
+def _finds(request: DescribeClientQuotasRequest, entity: QuotaEntity) -> bool:
+    names = dict(entity.parts)
+    if request.strict and len(names) != len(request.components):
+        return False
+    return all(
+        component.entity_type in names
+        and (
+            component.match_type == Match.SPECIFIED
+            or names[component.entity_type] == component.match
+        )
+        for component in request.components
+    )
+
+
+def _entry(entity: QuotaEntity, values: Mapping[str, float]) -> EntryData:
+    return ENTRY(
+        entity=[ENTITY(entity_type=kind, entity_name=name) for kind, name in entity.parts],
+        values=[VALUE(key=key, value=value) for key, value in sorted(values.items())],
+    )
 
 
 def _check(components: list[ComponentData]) -> None:

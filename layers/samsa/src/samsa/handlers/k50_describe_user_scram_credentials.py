@@ -1,21 +1,29 @@
 """DescribeUserScramCredentials (key 50).
 
-Behaviour: no user has credentials. A request for all users (null or no names) gets an empty list; a
-request with names gets RESOURCE_NOT_FOUND for each, as in Kafka.
+Behaviour: the mechanisms and iterations of users' SCRAM credentials, nothing that a password could
+be tried against. A request for all users (null or no names) gets those who have a credential; a
+user without one gets RESOURCE_NOT_FOUND, and one that is named twice DUPLICATE_RESOURCE, as in
+Kafka. Needs DESCRIBE on the cluster.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from samsa.access.admin import TIMED_OUT, check_cluster
+from samsa.access.contents import Contents
 from samsa.broker.broker import Broker, Context, handles
+from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_user_scram_credentials import RESPONSE, RESULT
+from samsa.wire.messages.describe_user_scram_credentials import CREDENTIAL, RESPONSE, RESULT
 
 if TYPE_CHECKING:
     from samsa.wire.messages.describe_user_scram_credentials import (
+        CredentialInfo,
         DescribeUserScramCredentialsRequest,
         DescribeUserScramCredentialsResponse,
         DescribeUserScramCredentialsResult,
@@ -29,14 +37,40 @@ TWICE = "Cannot describe SCRAM credentials for the same user twice in a single r
 async def describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest, context: Context, broker: Broker
 ) -> DescribeUserScramCredentialsResponse:
-    asked = Counter(user.name for user in request.users or ())
-    results = [_result(*one) async for one in broker.work.pace(asked.items())]
+    try:
+        check_cluster(context, Operation.DESCRIBE)
+        contents = await broker.stored_access.current()
+    except Refused as refused:
+        return RESPONSE(error_code=refused.code, error_message=refused.message)
+    except Unavailable:
+        return RESPONSE(error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=TIMED_OUT)
+    known = await _by_user(contents, broker)
+    asked = Counter([user.name for user in request.users or ()] or sorted(known))
+    results = [
+        _result(user, count, known.get(user, []))
+        async for user, count in broker.work.pace(asked.items())
+    ]
     return RESPONSE(error_message="", results=results)
 
 
-def _result(user: str, count: int) -> DescribeUserScramCredentialsResult:
+async def _by_user(contents: Contents, broker: Broker) -> dict[str, list[CredentialInfo]]:
+    found: dict[str, list[CredentialInfo]] = defaultdict(list)
+    async for (user, mechanism), credential in broker.work.pace(contents.credentials.items()):
+        found[user].append(CREDENTIAL(mechanism=mechanism, iterations=credential.iterations))
+    return {user: sorted(some, key=_mechanism) for user, some in found.items()}
+
+
+def _mechanism(info: CredentialInfo) -> int:
+    return info.mechanism
+
+
+def _result(
+    user: str, count: int, infos: list[CredentialInfo]
+) -> DescribeUserScramCredentialsResult:
     if count > 1:
         code, words = ErrorCode.DUPLICATE_RESOURCE, TWICE
-    else:
+    elif not infos:
         code, words = ErrorCode.RESOURCE_NOT_FOUND, UNKNOWN
+    else:
+        return RESULT(user=user, error_message="", credential_infos=infos)
     return RESULT(user=user, error_code=code, error_message=words.format(user))

@@ -2,7 +2,8 @@
 
 Behaviour: the ledger holds what Kafka keeps in its metadata log, and replicates it by itself. So
 the quorum has one voter, the node that is named as the controller; its log is empty and never lags.
-As in Kafka, a request may only name partition 0 of that log, and nothing else.
+As in Kafka, a request may only name partition 0 of that log, and nothing else. Needs DESCRIBE
+on the cluster.
 
 Versions: 1+ say when a voter was last heard. 2 has its address.
 """
@@ -12,6 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import CLUSTER_REFUSED, may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_quorum import (
@@ -38,6 +41,9 @@ METADATA_LOG = ("__cluster_metadata", 0)
 async def describe_quorum(
     request: DescribeQuorumRequest, context: Context, broker: Broker
 ) -> DescribeQuorumResponse:
+    if not may_cluster(context.access, Operation.DESCRIBE):
+        code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return RESPONSE(error_code=code, error_message=CLUSTER_REFUSED)
     if not _is_for_the_metadata_log(request):
         topics = broker.work.pace(request.topics)
         return RESPONSE(topics=[await _unknown(topic, broker) async for topic in topics])

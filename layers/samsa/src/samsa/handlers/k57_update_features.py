@@ -2,7 +2,8 @@
 
 Behaviour: features have the levels that ApiVersions lists, and nothing changes them. To set one to
 the level that it has succeeds, as in Kafka. Anything else is INVALID_UPDATE_VERSION with Kafka's
-message, and then none is updated. A downgrade that Kafka would make is refused as well.
+message, and then none is updated. A downgrade that Kafka would make is refused as well. Needs ALTER
+on the cluster.
 
 Versions: 0 has a flag instead of the type of an update. 0-1 list each feature of a request that
 succeeded.
@@ -14,7 +15,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
+from samsa.security.kinds import Operation
 from samsa.topics.features import FEATURES
+from samsa.topics.permitted import CLUSTER_REFUSED, may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.update_features import RESPONSE, RESULT
@@ -37,6 +40,9 @@ SUCCEEDED = "NONE"
 async def update_features(
     request: UpdateFeaturesRequest, context: Context, broker: Broker
 ) -> UpdateFeaturesResponse:
+    if not may_cluster(context.access, Operation.ALTER):
+        code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return RESPONSE(error_code=code, error_message=CLUSTER_REFUSED)
     async for update in broker.work.pace(request.feature_updates):
         why = next(_reasons(update, broker.nodes.controller), None)
         if why is not None:

@@ -1,12 +1,14 @@
 """DescribeCluster (key 60): the processes of the cluster, as Metadata names them. The controller is
-the one with the lowest id. It has no special role: any process serves any request."""
+the one with the lowest id. It has no special role: any process serves any request. It says what the
+client may do with the cluster, if that is asked and the client has DESCRIBE on the cluster."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
-from samsa.broker.operations import NOT_ASKED, ON_THE_CLUSTER
+from samsa.broker.operations import NOT_ASKED
+from samsa.topics.permitted import on_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_cluster import BROKER, RESPONSE
@@ -35,7 +37,7 @@ async def describe_cluster(
             BROKER(broker_id=node.id, host=node.host, port=node.port, rack=node.rack)
             for node in broker.nodes.named(context.address)
         ],
-        cluster_authorized_operations=ON_THE_CLUSTER
+        cluster_authorized_operations=on_cluster(context.access)
         if request.include_cluster_authorized_operations
         else NOT_ASKED,
     )

@@ -2,7 +2,8 @@
 
 Behaviour: lists the idempotent producers that a partition remembers, each with the sequence of its
 last batch, with that batch's timestamp in the log (−1 once the batch has been deleted), and with
-the first offset of the transaction that it has open (−1: none). Coordinators have no epochs.
+the first offset of the transaction that it has open (−1: none). Coordinators have no epochs. Needs
+READ on each topic.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.log.producers import ProducerState
 from samsa.log.read import OutOfRange
 from samsa.ports import Bound, Missing, Partition, Topic, Unavailable, UnknownPartition
+from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -46,8 +49,10 @@ NOT_KNOWN = -1
 async def describe_producers(
     request: DescribeProducersRequest, context: Context, broker: Broker
 ) -> DescribeProducersResponse:
+    needs = need(context.access, Operation.READ)
+
     async def answer(topic: TopicRequest) -> TopicResponse:
-        found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR)
+        found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR, needs)
         numbers = dict.fromkeys(topic.partition_indexes)
         partitions = await broker.work.each(numbers, partial(_answer, found, broker))
         return TOPIC_RESPONSE(name=topic.name, partitions=partitions)

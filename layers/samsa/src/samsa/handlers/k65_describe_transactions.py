@@ -2,7 +2,8 @@
 
 Behaviour: each transactional id as its coordinator has it. An id that is not known gets
 TRANSACTIONAL_ID_NOT_FOUND; an empty id gets INVALID_REQUEST. Partitions of topics that were deleted
-meanwhile are left out.
+meanwhile are left out. Needs DESCRIBE on each transactional id; topics without DESCRIBE are left
+out.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import UNAVAILABLE, is_transactional_id
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation, ResourceType
+from samsa.topics.permitted import is_visible, may_transactional_id
 from samsa.transactions import Transaction
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_transactions import RESPONSE, STATE, TOPIC
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.describe_transactions import (
         DescribeTransactionsRequest,
         DescribeTransactionsResponse,
@@ -32,13 +36,16 @@ async def describe_transactions(
     request: DescribeTransactionsRequest, context: Context, broker: Broker
 ) -> DescribeTransactionsResponse:
     ids = list(dict.fromkeys(request.transactional_ids))
-    found = await broker.work.some_at_once(ids, partial(_state, broker))
+    found = await broker.work.some_at_once(ids, partial(_state, context.access, broker))
     by_id = dict(zip(ids, found, strict=True))
     asked = broker.work.pace(request.transactional_ids)
     return RESPONSE(transaction_states=[by_id[one] async for one in asked])
 
 
-async def _state(broker: Broker, transactional_id: str) -> TransactionState:
+async def _state(access: Access, broker: Broker, transactional_id: str) -> TransactionState:
+    if not may_transactional_id(access, Operation.DESCRIBE, transactional_id):
+        code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        return STATE(error_code=code, transactional_id=transactional_id)
     code = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
     if not transactional_id:
         code = ErrorCode.INVALID_REQUEST
@@ -46,13 +53,15 @@ async def _state(broker: Broker, transactional_id: str) -> TransactionState:
         try:
             found = await broker.transactions.look(transactional_id)
             if found is not None:
-                return await _described(transactional_id, found, broker)
+                return await _described(transactional_id, found, access, broker)
         except Unavailable:
             code = UNAVAILABLE
     return STATE(error_code=code, transactional_id=transactional_id)
 
 
-async def _described(transactional_id: str, found: Transaction, broker: Broker) -> TransactionState:
+async def _described(
+    transactional_id: str, found: Transaction, access: Access, broker: Broker
+) -> TransactionState:
     return STATE(
         transactional_id=transactional_id,
         transaction_state=found.state.value,
@@ -60,14 +69,16 @@ async def _described(transactional_id: str, found: Transaction, broker: Broker) 
         transaction_start_time_ms=found.started_at,
         producer_id=found.producer_id,
         producer_epoch=found.epoch,
-        topics=await _topics(found, broker),
+        topics=await _topics(found, access, broker),
     )
 
 
-async def _topics(found: Transaction, broker: Broker) -> list[TopicData]:
+async def _topics(found: Transaction, access: Access, broker: Broker) -> list[TopicData]:
     numbers: dict[str, list[int]] = {}
     for topic_id, number in sorted(found.partitions):
         topic = await broker.catalog.with_id(topic_id)
-        if topic is not None:
+        if topic is not None and is_visible(
+            access, Operation.DESCRIBE, ResourceType.TOPIC, topic.name
+        ):
             numbers.setdefault(topic.name, []).append(number)
     return [TOPIC(topic=name, partitions=some) for name, some in numbers.items()]

@@ -2,7 +2,8 @@
 
 Behaviour: the transactional ids whose coordinator is this process (tools ask each node), with their
 states; filtered by state, by producer id, by how long a transaction has been open, and by a
-pattern. State filters that are not states of Kafka are answered as such.
+pattern. State filters that are not states of Kafka are answered as such. Lists what the client may
+DESCRIBE.
 
 Versions: 1+ filter by duration. 2+ by a pattern, which must be valid in RE2.
 """
@@ -16,6 +17,8 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import UNAVAILABLE
 from samsa.groups.patterns import BadPattern, compile_pattern
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation, ResourceType
+from samsa.topics.permitted import is_visible
 from samsa.transactions import Transaction
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -38,7 +41,7 @@ STATES = {
 async def list_transactions(
     request: ListTransactionsRequest, context: Context, broker: Broker
 ) -> ListTransactionsResponse:
-    compiled = None
+    compiled, access = None, context.access
     if request.transactional_id_pattern:
         try:
             compiled = compile_pattern(request.transactional_id_pattern)
@@ -50,6 +53,7 @@ async def list_transactions(
             async for one in broker.work.pace(await broker.transactions.all_ids())
             if (context.asks_all or broker.nodes.coordinates(one))
             and (compiled is None or compiled.fullmatch(one.encode()))
+            and is_visible(access, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, one)
         ]
         found = await broker.work.some_at_once(ids, partial(_listed, request, broker))
     except Unavailable:

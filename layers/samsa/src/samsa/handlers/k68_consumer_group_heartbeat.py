@@ -2,7 +2,8 @@
 
 Behaviour: a member reports its subscription and the partitions it owns. The answers move it towards
 its target assignment. No request is ever parked. At most one read and one write; topics are looked
-up once a second.
+up once a second. Needs READ on the group, and DESCRIBE on each topic that is subscribed by name. A
+regular expression matches only topics that the client may DESCRIBE.
 
 Versions: in 0 the member id is made here. In 1 the client makes it, and may subscribe by regular
 expression.
@@ -18,11 +19,14 @@ from samsa.coordinator.assigned import by_topic
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import ConsumerBeaten, ConsumerHeartbeat
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group, may_topic, sees_topics
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.consumer_group_heartbeat import ASSIGNMENT, RESPONSE, TOPIC_PARTITIONS
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.consumer_group_heartbeat import (
         ConsumerGroupHeartbeatRequest,
         ConsumerGroupHeartbeatResponse,
@@ -37,12 +41,9 @@ JOINING = 0
 async def consumer_group_heartbeat(
     request: ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
 ) -> ConsumerGroupHeartbeatResponse:
-    if not request.group_id:
-        return RESPONSE(
-            error_code=ErrorCode.INVALID_REQUEST, error_message="GroupId can't be empty."
-        )
-    if not is_group_id(request.group_id):
-        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID, error_message="GroupId is too long.")
+    refused = await _refusal(request, context.access, broker)
+    if refused is not None:
+        return refused
     try:
         if request.member_epoch == JOINING and not broker.group_totals.knows(request.group_id):
             code = await broker.group_totals.why_not(request.group_id)
@@ -56,6 +57,34 @@ async def consumer_group_heartbeat(
     if beaten.error:
         return RESPONSE(error_code=code_of(beaten.error), error_message=beaten.error.value)
     return await _response(beaten, broker)
+
+
+async def _refusal(
+    request: ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
+) -> ConsumerGroupHeartbeatResponse | None:
+    code = await _why_forbidden(request, access, broker)
+    if code:
+        return RESPONSE(error_code=code)
+    if not request.group_id:
+        return RESPONSE(
+            error_code=ErrorCode.INVALID_REQUEST, error_message="GroupId can't be empty."
+        )
+    if not is_group_id(request.group_id):
+        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID, error_message="GroupId is too long.")
+    return None
+
+
+async def _why_forbidden(
+    request: ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
+) -> ErrorCode:
+    if not access.is_limited:
+        return ErrorCode.NONE
+    if not may_group(access, Operation.READ, request.group_id):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
+    async for name in broker.work.pace(dict.fromkeys(request.subscribed_topic_names or ())):
+        if not may_topic(access, Operation.DESCRIBE, name):
+            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return ErrorCode.NONE
 
 
 def _beat(
@@ -76,6 +105,7 @@ def _beat(
         client_id=context.client_id or "",
         client_host=context.client_host,
         ticket="" if own_id else broker.coordinator.ticket(request.group_id),
+        sees=sees_topics(context.access),
     )
 
 

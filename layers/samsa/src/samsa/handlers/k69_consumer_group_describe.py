@@ -1,4 +1,8 @@
-"""ConsumerGroupDescribe (key 69): groups of the consumer protocol. Others are not found."""
+"""ConsumerGroupDescribe (key 69): groups of the consumer protocol. Others are not found.
+
+Behaviour: needs DESCRIBE on each group. As in Kafka, a group whose members have partitions of a
+topic that the client may not DESCRIBE is not shown at all.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from samsa.coordinator.assigned import by_topic
 from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import ConsumerDescribed, DescribedConsumer, consumer_described
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_group, may_topic, on_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.consumer_group_describe import (
@@ -21,6 +27,7 @@ from samsa.wire.messages.consumer_group_describe import (
 )
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.consumer_group_describe import (
         Assignment,
         ConsumerGroupDescribeRequest,
@@ -30,6 +37,9 @@ if TYPE_CHECKING:
     )
 
 CLASSIC, CONSUMER = 0, 1
+WITH_HIDDEN_TOPICS = (
+    "The group has described topic(s) that the client is not authorized to describe."
+)
 
 
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
@@ -37,12 +47,20 @@ async def consumer_group_describe(
     request: ConsumerGroupDescribeRequest, context: Context, broker: Broker
 ) -> ConsumerGroupDescribeResponse:
     asked = dict.fromkeys(request.group_ids)
-    return RESPONSE(groups=[await _group(each, broker) async for each in broker.work.pace(asked)])
+    access = context.access
+    groups = [await _group(each, access, broker) async for each in broker.work.pace(asked)]
+    if request.include_authorized_operations:
+        async for group in broker.work.pace(groups):
+            if not group.error_code:
+                group.authorized_operations = on_group(access, group.group_id)
+    return RESPONSE(groups=groups)
 
 
-async def _group(group_id: str, broker: Broker) -> DescribedGroup:
-    if not group_id:
-        return GROUP(group_id=group_id, error_code=ErrorCode.INVALID_GROUP_ID)
+async def _group(group_id: str, access: Access, broker: Broker) -> DescribedGroup:
+    may = may_group(access, Operation.DESCRIBE, group_id)
+    if not may or not group_id:
+        code = ErrorCode.INVALID_GROUP_ID if may else ErrorCode.GROUP_AUTHORIZATION_FAILED
+        return GROUP(group_id=group_id, error_code=code)
     try:
         group, _ = await broker.coordinator.look(group_id)
     except Unavailable as error:
@@ -53,7 +71,24 @@ async def _group(group_id: str, broker: Broker) -> DescribedGroup:
     seen = consumer_described(group, now, settings)
     if seen is None:
         return _not_found(group_id, f"Group {group_id} is not a consumer group.")
-    return await _shown(group_id, seen, broker)
+    shown = await _shown(group_id, seen, broker)
+    if access.is_limited and not await _may_be_shown(shown, access, broker):
+        code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return GROUP(group_id=group_id, error_code=code, error_message=WITH_HIDDEN_TOPICS)
+    return shown
+
+
+async def _may_be_shown(group: DescribedGroup, access: Access, broker: Broker) -> bool:
+    names = {
+        topic.topic_name
+        async for member in broker.work.pace(group.members)
+        for assignment in (member.assignment, member.target_assignment)
+        for topic in assignment.topic_partitions
+    }
+    async for name in broker.work.pace(names):
+        if not may_topic(access, Operation.DESCRIBE, name):
+            return False
+    return True
 
 
 def _not_found(group_id: str, message: str) -> DescribedGroup:

@@ -1,7 +1,8 @@
 """ListConfigResources (key 74): the resources that DescribeConfigs can describe.
 
 Behaviour: lists the topics and the nodes. As in Kafka, only groups with configs of their own are
-listed: there are none. Loggers and client metrics have no configs here.
+listed: there are none. Loggers and client metrics have no configs here. Needs DESCRIBE_CONFIGS on
+the cluster.
 
 Versions: 0 was ListClientMetricsResources, and gets an empty list. 1+ name the types that are
 wanted; an empty list of types means all.
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
+from samsa.security.kinds import Operation
+from samsa.topics.permitted import may_cluster
 from samsa.topics.resources import ResourceType
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -32,6 +35,8 @@ TYPES = {*ResourceType, BROKER_LOGGER, CLIENT_METRICS}
 async def list_config_resources(
     request: ListConfigResourcesRequest, context: Context, broker: Broker
 ) -> ListConfigResourcesResponse:
+    if not may_cluster(context.access, Operation.DESCRIBE_CONFIGS):
+        return RESPONSE(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     wanted = _wanted(request, context)
     if not wanted <= TYPES:
         return RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION)

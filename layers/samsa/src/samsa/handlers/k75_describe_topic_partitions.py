@@ -2,7 +2,8 @@
 
 Behaviour: lists topics in the order of their names, a page at a time. A page holds as many
 partitions as the client asks for, at most 2,000; the cursor says where the next page starts. No
-names mean all topics. A topic that does not exist gets its own error.
+names mean all topics. A topic that does not exist gets its own error. Needs DESCRIBE on each topic:
+one that is named without that gets TOPIC_AUTHORIZATION_FAILED, and a list of all leaves it out.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.broker.nodes import Nodes
-from samsa.broker.operations import ON_TOPICS
 from samsa.ports import Topic
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.configs import Refused, check_name
 from samsa.topics.internal import INTERNAL
+from samsa.topics.permitted import is_visible, may_topic, on_topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.describe_topic_partitions import (
@@ -26,6 +28,7 @@ from samsa.wire.messages.describe_topic_partitions import (
 )
 
 if TYPE_CHECKING:
+    from samsa.security.access import Access
     from samsa.wire.messages.describe_topic_partitions import (
         Cursor,
         DescribeTopicPartitionsRequest,
@@ -40,18 +43,23 @@ MOST_AT_ONCE = 2_000
 async def describe_topic_partitions(
     request: DescribeTopicPartitionsRequest, context: Context, broker: Broker
 ) -> DescribeTopicPartitionsResponse:
-    response = RESPONSE()
+    response, access = RESPONSE(), context.access
     left = min(max(1, request.response_partition_limit), MOST_AT_ONCE)
     async for name, topic in broker.work.pace(await _topics(request, broker)):
         first = _first(name, request.cursor)
+        if access.is_limited and not _may_describe(name, request, access):
+            if request.topics:
+                code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+                response.topics.append(TOPIC_RESPONSE(name=name, error_code=code))
+            continue
         if topic is None:
-            response.topics.append(_unknown(name))
+            response.topics.append(_unknown(name, access))
             continue
         if left == 0:
             response.next_cursor = CURSOR(topic_name=name, partition_index=first)
             break
         last = min(topic.partitions, first + left)
-        response.topics.append(_described(topic, range(first, last), broker.nodes))
+        response.topics.append(_described(topic, range(first, last), broker.nodes, access))
         left -= max(0, last - first)
         if last < topic.partitions:
             response.next_cursor = CURSOR(topic_name=name, partition_index=last)
@@ -75,7 +83,13 @@ def _first(name: str, cursor: Cursor | None) -> int:
     return max(0, cursor.partition_index)
 
 
-def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
+def _may_describe(name: str, request: DescribeTopicPartitionsRequest, access: Access) -> bool:
+    if request.topics:
+        return may_topic(access, Operation.DESCRIBE, name)
+    return is_visible(access, Operation.DESCRIBE, ResourceType.TOPIC, name)
+
+
+def _unknown(name: str, access: Access) -> DescribeTopicPartitionsResponseTopic:
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     try:
         check_name(name)
@@ -85,11 +99,13 @@ def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
         name=name,
         error_code=code,
         is_internal=name in INTERNAL,
-        topic_authorized_operations=ON_TOPICS,
+        topic_authorized_operations=on_topic(access, name),
     )
 
 
-def _described(topic: Topic, numbers: range, nodes: Nodes) -> DescribeTopicPartitionsResponseTopic:
+def _described(
+    topic: Topic, numbers: range, nodes: Nodes, access: Access
+) -> DescribeTopicPartitionsResponseTopic:
     partitions = [
         PARTITION_RESPONSE(
             partition_index=number,
@@ -107,5 +123,5 @@ def _described(topic: Topic, numbers: range, nodes: Nodes) -> DescribeTopicParti
         topic_id=topic.id,
         is_internal=topic.name in INTERNAL,
         partitions=partitions,
-        topic_authorized_operations=ON_TOPICS,
+        topic_authorized_operations=on_topic(access, topic.name),
     )

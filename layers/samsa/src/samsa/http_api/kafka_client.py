@@ -9,7 +9,10 @@ from fastapi import Depends, Request
 from samsa.broker.answer_rows import row_of
 from samsa.broker.broker import HANDLERS, Broker, Context
 from samsa.ports import Partition, Topic
+from samsa.security.access import UNLIMITED, Access
 from samsa.topics.configs import Refused
+from samsa.topics.permitted import visible
+from samsa.topics.resolve import partition_in, topic_or_new
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 
@@ -20,13 +23,19 @@ MOST_WAITING = 50
 
 class InProcessClient:
     def __init__(
-        self, broker: Broker, address: tuple[str, int] | None = None, may_wait: bool = True
+        self,
+        broker: Broker,
+        address: tuple[str, int] | None = None,
+        may_wait: bool = True,
+        access: Access = UNLIMITED,
     ) -> None:
         self.broker = broker
         self.address = address
         """The address for Kafka clients, if this process has one."""
         self.may_wait = may_wait
         """False in a function, because waiting costs money there."""
+        self.access = access
+        """What HTTP clients may do."""
         self._waiting = 0
 
     @contextmanager
@@ -44,7 +53,8 @@ class InProcessClient:
     async def answered(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> AsyncIterator[Any]:
         """The answer. Its memory counts as in use until the block ends."""
         version = min(APIS[key].versions[-1], at_most)
-        context = Context(version, CLIENT_ID, self.address or ("", 0), asks_all=True)
+        address = self.address or ("", 0)
+        context = Context(version, CLIENT_ID, address, asks_all=True, access=self.access)
         async with row_of(await HANDLERS[key](row, context, self.broker)) as answer:
             yield answer
 
@@ -54,12 +64,15 @@ class InProcessClient:
 
     async def topic(self, name: str, create: bool = False) -> Topic:
         """Raises Refused."""
-        return await self.broker.catalog.named_or_created(name, create)
+        return await topic_or_new(name, create, self.access, self.broker)
+
+    async def topics(self) -> list[Topic]:
+        """All that may be described."""
+        everything = await self.broker.catalog.all()
+        return await visible(everything, self.access, self.broker.work)
 
     async def partition(self, name: str, number: int) -> Partition:
         """Raises Refused."""
-        from samsa.topics.resolve import partition_in
-
         return partition_in(await self.topic(name), number, -1)
 
 

@@ -16,10 +16,14 @@ from typing import Any
 
 from samsa.broker.broker import Broker
 from samsa.runtime.logs import event
+from samsa.security.access import UNLIMITED
+from samsa.security.principals import Principal
 
 log = logging.getLogger("samsa.http")
 NEEDED = ("fastapi", "uvicorn")
 BACKLOG = 128
+PRINCIPAL = Principal("User", "http-api")
+"""Whom ACLs take clients for: there is no login by HTTP."""
 
 
 def missing() -> str | None:
@@ -72,7 +76,11 @@ class LazyListener:
 
     def _assemble(self, listening: socket.socket) -> Any:
         assert self._kafka is not None
-        kafka = import_module("samsa.http_api.kafka_client").InProcessClient(*self._kafka)
+        broker, address = self._kafka
+        access = broker.access_for(PRINCIPAL, self.host) if broker.access is not None else UNLIMITED
+        kafka = import_module("samsa.http_api.kafka_client").InProcessClient(
+            broker, address, access=access
+        )
         return import_module("samsa.http_api.server").server(kafka, listening, self._names)
 
     async def close(self) -> None:

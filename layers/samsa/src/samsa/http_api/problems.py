@@ -51,6 +51,7 @@ class RequestFailed(Exception):
 
 
 _TOPICS = "GET /topics lists the topics that there are, POST /topics makes one."
+_ACL = "An administrator may add an ACL for the principal of the HTTP API."
 _MEMBERS = "Stop the group's members, wait until GET /groups/{group} shows none, and ask again."
 _AGAIN = (
     "Ask again after Retry-After seconds. What was being written may be there already: look first, "
@@ -62,6 +63,9 @@ _SMALLER = (
     "PATCH /topics/{topic}/configs."
 )
 KINDS: Mapping[ErrorCode, ProblemKind] = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: ProblemKind(403, _ACL),
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: ProblemKind(403, _ACL),
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: ProblemKind(403, _ACL),
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ProblemKind(404, _TOPICS),
     ErrorCode.UNKNOWN_TOPIC_ID: ProblemKind(404, _TOPICS),
     ErrorCode.GROUP_ID_NOT_FOUND: ProblemKind(404, "GET /groups lists the groups that there are."),

@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from samsa.local.database import store_call
 from samsa.local.known_versions import KnownVersions
+from samsa.local.sqlite_security import SECURITY_SCHEMA, SecurityCalls
 from samsa.local.sqlite_transactions import SqliteTransactions
 from samsa.ports import Committed, GroupItem, Offsets
 
@@ -52,11 +53,11 @@ class _Overtaken(Exception):
     """A newer generation has committed one of the partitions."""
 
 
-class SqliteGroups(SqliteTransactions):
+class SqliteGroups(SqliteTransactions, SecurityCalls):
     def __init__(
         self, path: str, fsync: bool = False, alone: Callable[[], bool] = lambda: False
     ) -> None:
-        super().__init__(path, SCHEMA, fsync, alone)
+        super().__init__(path, SCHEMA + SECURITY_SCHEMA, fsync, alone)
         self._is_open()
         self._known = KnownVersions(alone)
 

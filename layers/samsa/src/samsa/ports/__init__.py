@@ -32,6 +32,13 @@ from .nodes import Node
 from .objects import Buffer, FileRange, Objects, Piece
 from .offsets import Committed, Offsets
 from .partitions import Aborted, Head, Partition, Topic
+from .security import (
+    SecurityChange,
+    SecurityEntry,
+    SecurityKind,
+    SecurityState,
+    SecurityStore,
+)
 from .transactions import PendingOffsets, TransactionItem, Transactions
 from .wakeups import Appended, Awaited, GroupKey, Subscription, Waiting, Wakeups
 
@@ -66,6 +73,11 @@ __all__ = [
     "PendingDeletion",
     "PendingOffsets",
     "Piece",
+    "SecurityChange",
+    "SecurityEntry",
+    "SecurityKind",
+    "SecurityState",
+    "SecurityStore",
     "StorageError",
     "Subscription",
     "Tail",

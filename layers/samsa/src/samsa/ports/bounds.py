@@ -39,6 +39,8 @@ works on AWS. `tests/functional/test_item_bounds.py` fills each item to its boun
 |            |                           | `LONGEST_ZONE`             | refused at the start       |
 | nodes      | one item for each process | `MOST_NODES`               | not announced: it serves   |
 |            |                           |                            | clients that connect to it |
+| entry of   | names in it               | `MOST_ENTRY_BYTES`         | `ItemTooLarge`, and        |
+| security   |                           |                            | nothing is stored          |
 | cursor, id | nothing                   |                            |                            |
 
 An offset commit that is too large for one transaction is split into several
@@ -47,6 +49,7 @@ An offset commit that is too large for one transaction is split into several
 
 from .errors import ItemTooLarge
 from .offsets import Offsets
+from .security import SecurityChange, SecurityEntry
 
 MOST_HEAD_BYTES = 100 * 1024
 """DynamoDB bills each commit by the size of the whole head: one write unit for each KB."""
@@ -93,6 +96,10 @@ LONGEST_HOST = 255
 """Characters. A DNS name has at most 253."""
 LONGEST_ZONE = 255
 TRANSACTION_BYTES = 3_500_000
+MOST_CHANGED_AT_ONCE = 90
+"""Entries of security in one change. A transaction of DynamoDB has a hundred parts."""
+MOST_ENTRY_BYTES = 16 * 1024
+"""Of one entry of security. As many as a change has fit into one transaction."""
 
 
 def raise_if_large_transaction(state: bytes) -> None:
@@ -110,3 +117,17 @@ def pending_weight(offsets: Offsets) -> int:
     return sum(
         80 + len(topic.encode()) + len(one.metadata.encode()) for (topic, _), one in offsets.items()
     )
+
+
+def raise_if_large_security(change: SecurityChange) -> None:
+    entries = [*change.put, *change.removed]
+    if len(entries) > MOST_CHANGED_AT_ONCE:
+        raise ItemTooLarge(f"a change of {len(entries)} entries of security")
+    for entry in entries:
+        raise_if_large_entry(entry)
+
+
+def raise_if_large_entry(entry: SecurityEntry) -> None:
+    size = len(entry.name.encode()) + len(entry.value.encode())
+    if size > MOST_ENTRY_BYTES:
+        raise ItemTooLarge(f"an entry of security of {size} bytes")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from .offsets import Offsets
+from .security import SecurityStore
 from .transactions import Transactions
 
 
@@ -14,9 +15,9 @@ class GroupItem(NamedTuple):
     state: bytes
 
 
-class Groups(Transactions, Protocol):
-    """Consumer groups, their offsets, and transactions, beside the log in the same DynamoDB or
-    SQLite."""
+class Groups(Transactions, SecurityStore, Protocol):
+    """Consumer groups, their offsets, transactions, and the entries of access control, beside the
+    log in the same DynamoDB or SQLite."""
 
     calls: dict[str, int]
 

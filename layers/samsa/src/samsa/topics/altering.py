@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from samsa.broker.broker import Broker
 from samsa.ports import Topic, Unavailable
+from samsa.security.kinds import Operation
 from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, check_configs
 from .group_configs import KAFKAS_DEFAULTS
-from .resources import ResourceType, check_resource
+from .resources import ResourceType, check_resource, raise_unless_may_configure
 
 if TYPE_CHECKING:
     from typing import Protocol, TypeVar
+
+    from samsa.security.access import Access
 
     from .resources import Resource
 
@@ -45,9 +48,14 @@ Amend: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
 
 
 async def alter_all(
-    request: Alteration[A], amend: Callable[[A], Amend], response: Callable[..., R], broker: Broker
+    request: Alteration[A],
+    amend: Callable[[A], Amend],
+    response: Callable[..., R],
+    access: Access,
+    broker: Broker,
 ) -> list[R]:
-    """A row for each resource. `amend` returns the change that a resource asks for."""
+    """A row for each resource. `amend` returns the change that a resource asks for. Needs
+    ALTER_CONFIGS on the topic, on the group, or on the cluster for nodes."""
     asked = Counter((row.resource_type, row.resource_name) for row in request.resources)
     rows = []
     async for resource in broker.work.pace(request.resources):
@@ -55,6 +63,7 @@ async def alter_all(
         try:
             if asked[resource.resource_type, resource.resource_name] > 1:
                 raise Refused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
+            raise_unless_may_configure(resource, Operation.ALTER_CONFIGS, access)
             await _alter(resource, amend(resource), request.validate_only, broker)
         except Refused as refused:
             code, message = refused.code, refused.message

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Rules
 from samsa.broker.nodes import Nodes
 from samsa.ports import Topic
+from samsa.security.kinds import CLUSTER_NAME, Operation
+from samsa.security.kinds import ResourceType as Kind
 from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, check_name, default_of
+from .permitted import raise_unless_may
 from .topic_configs import TOPIC_CONFIGS
 
 if TYPE_CHECKING:
     from typing import Protocol
+
+    from samsa.security.access import Access
 
     class Resource(Protocol):
         """A row that names a resource."""
@@ -60,6 +65,20 @@ def check_resource(resource: Resource, nodes: Nodes) -> ResourceType:
         raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     _check_node(resource.resource_name, nodes)
     return ResourceType.BROKER
+
+
+def raise_unless_may_configure(resource: Resource, operation: Operation, access: Access) -> None:
+    """Whether the client may read or change these configs. Resources of kinds that have no configs
+    here count as nodes: loggers, client metrics. Raises Refused."""
+    if not access.is_limited:
+        return
+    kind, name = resource.resource_type, resource.resource_name
+    if kind == ResourceType.TOPIC:
+        raise_unless_may(access, operation, Kind.TOPIC, name)
+    elif kind == ResourceType.GROUP:
+        raise_unless_may(access, operation, Kind.GROUP, name)
+    else:
+        raise_unless_may(access, operation, Kind.CLUSTER, CLUSTER_NAME)
 
 
 def _check_node(name: str, nodes: Nodes) -> None:

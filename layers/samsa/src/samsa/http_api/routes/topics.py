@@ -54,7 +54,7 @@ class DescribedTopic(ListedTopic):
 @router.get("/topics", summary="List topics", response_model=Topics, responses=refusals())
 async def list_topics(kafka: Asked) -> Response:
     """Every topic, by name."""
-    found = sorted(await kafka.broker.catalog.all(), key=lambda topic: topic.name)
+    found = sorted(await kafka.topics(), key=lambda topic: topic.name)
     rows = (
         {"name": each.name, "id": str(each.id), "partitions": each.partitions} for each in found
     )

@@ -1,3 +1,4 @@
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -245,6 +246,17 @@ public final class Driver {
     private Properties settings() {
         var settings = new Properties();
         settings.put("bootstrap.servers", bootstrap);
+        settings.putAll(security());
         return settings;
+    }
+
+    /** Further settings, for brokers that ask who a client is. */
+    private static Map<String, String> security() {
+        try {
+            var given = System.getenv().getOrDefault("CLIENT_SECURITY", "{}");
+            return JSON.readValue(given, new TypeReference<Map<String, String>>() {});
+        } catch (IOException bad) {
+            throw new IllegalArgumentException(bad);
+        }
     }
 }

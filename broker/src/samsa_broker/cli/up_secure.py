@@ -1,0 +1,153 @@
+"""samsa up --secure: a closed broker on one machine, from nothing.
+
+Makes, in the folder `security` of the data, where they do not exist yet: a certificate authority, a
+certificate for the broker, and the password of a first user, admin, who may do everything. Clients
+come by TLS and log in with SCRAM; everything else is refused by ACLs until admin allows it.
+"""
+
+import argparse
+import secrets
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from samsa_broker.server.listeners import Kind, ListenerAddress, is_loopback
+from samsa_broker.server.security_settings import FirstUser
+
+from .up_security import DEFAULT_HOST, DEFAULT_PORT, Mistake
+
+USER = "admin"
+MECHANISM = "SCRAM-SHA-512"
+INSTALL = "pip install 'samsa-broker[secure]'"
+
+
+class Folder(NamedTuple):
+    path: Path
+
+    @property
+    def ca(self) -> Path:
+        return self.path / "ca.pem"
+
+    @property
+    def certificate(self) -> Path:
+        return self.path / "server.pem"
+
+    @property
+    def key(self) -> Path:
+        return self.path / "server.key"
+
+    @property
+    def password(self) -> Path:
+        return self.path / "admin.password"
+
+
+def add_to(up: argparse.ArgumentParser) -> None:
+    up.add_argument(
+        "--secure", action="store_true",
+        help="a closed broker on this machine: makes a certificate and a first user in --data, "
+        "and prints what clients need to log in",
+    )  # fmt: skip
+
+
+def prepare(given: argparse.Namespace, data: Path) -> FirstUser | None:
+    """Turns --secure into the options that it stands for. Raises Mistake; OSError."""
+    if not given.secure:
+        return None
+    for name in ("listen", "tls_cert", "tls_key", "tls_client_ca"):
+        if getattr(given, name):
+            raise Mistake(f"--secure stands for --{name.replace('_', '-')}: give one of them")
+    folder = Folder(data / "security")
+    folder.path.mkdir(mode=0o700, exist_ok=True)
+    _make_certificate(folder, _names(given.host, given.advertise))
+    given.listen = [ListenerAddress(Kind.SASL_TLS, given.host, given.port)]
+    given.host, given.port = DEFAULT_HOST, DEFAULT_PORT
+    given.tls_cert, given.tls_key = str(folder.certificate), str(folder.key)
+    given.acls = True
+    given.super_user = [*given.super_user, f"User:{USER}"]
+    return FirstUser(USER, _password(folder))
+
+
+def _make_certificate(folder: Folder, hosts: Sequence[str]) -> None:
+    if folder.certificate.exists() and folder.key.exists():
+        return
+    try:
+        from .certificates import Authority, write_private
+    except ImportError as error:
+        raise Mistake(f"--secure needs a package that is not installed; try: {INSTALL}") from error
+    authority = Authority("Samsa")
+    write_private(folder.ca, authority.certificate)
+    authority.server(hosts).write(folder.certificate, folder.key)
+
+
+def _names(host: str, advertised: Sequence[tuple[Kind | None, tuple[str, int]]]) -> list[str]:
+    """By which clients may know this broker."""
+    names = [where[0] for _, where in advertised] + ["localhost", "127.0.0.1", "::1"]
+    if not is_loopback(host):
+        names += [socket.gethostname()]
+        names += [] if host in ("0.0.0.0", "::") else [host]
+    return list(dict.fromkeys(names))
+
+
+def _password(folder: Folder) -> str:
+    if not folder.password.exists():
+        from .certificates import write_private
+
+        write_private(folder.password, secrets.token_urlsafe(24).encode())
+    return folder.password.read_text().strip()
+
+
+def lines(given: argparse.Namespace, data: Path, bootstrap: str) -> list[str]:
+    """The settings of clients, ready to paste. The password is in them only on a terminal: output
+    that goes elsewhere is often kept."""
+    if not given.secure:
+        return []
+    folder = Folder(data / "security")
+    password = f"<the content of {folder.password}>"
+    if is_terminal():
+        password = folder.password.read_text().strip()
+    return [
+        "Java:",
+        *_java(bootstrap, folder.ca, password),
+        "librdkafka, kcat and what is built on it:",
+        *_librdkafka(bootstrap, folder.ca, password),
+        "Python (kafka-python, aiokafka):",
+        *_python(bootstrap, folder.ca, password),
+    ]
+
+
+def is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _java(bootstrap: str, ca: Path, password: str) -> list[str]:
+    login = "org.apache.kafka.common.security.scram.ScramLoginModule required "
+    return [
+        f"  bootstrap.servers={bootstrap}",
+        "  security.protocol=SASL_SSL",
+        "  ssl.truststore.type=PEM",
+        f"  ssl.truststore.location={ca}",
+        f"  sasl.mechanism={MECHANISM}",
+        f'  sasl.jaas.config={login}username="{USER}" password="{password}";',
+    ]
+
+
+def _librdkafka(bootstrap: str, ca: Path, password: str) -> list[str]:
+    return [
+        f"  bootstrap.servers={bootstrap}",
+        "  security.protocol=sasl_ssl",
+        f"  ssl.ca.location={ca}",
+        f"  sasl.mechanism={MECHANISM}",
+        f"  sasl.username={USER}",
+        f"  sasl.password={password}",
+    ]
+
+
+def _python(bootstrap: str, ca: Path, password: str) -> list[str]:
+    return [
+        f'  bootstrap_servers="{bootstrap}", security_protocol="SASL_SSL",',
+        f'  ssl_cafile="{ca}",  # aiokafka: ssl_context=create_ssl_context(cafile=…)',
+        f'  sasl_mechanism="{MECHANISM}", sasl_plain_username="{USER}",',
+        f'  sasl_plain_password="{password}",',
+    ]

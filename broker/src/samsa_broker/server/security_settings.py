@@ -1,0 +1,132 @@
+"""How a process is secured, and the making of it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from samsa.access.contents import Contents, Plan
+from samsa.access.entries import credential_entry
+from samsa.access.rules import SecurityRules
+from samsa.access.view import SecurityView
+from samsa.security.sasl import Sasl
+from samsa.security.ssl_principal import PrincipalMapping
+
+from .audit import Audit
+from .security import Security
+
+ITERATIONS = 8192
+"""Of a password's hash: twice of what Kafka asks for."""
+
+if TYPE_CHECKING:
+    from samsa.broker.broker import Broker
+    from samsa.ports import SecurityEntry
+    from samsa.security.oauthbearer import TokenRules
+    from samsa.security.scram import ScramCredential, ScramMechanism
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthSettings:
+    jwks: str
+    """A URL or a file."""
+    issuer: str
+    audiences: frozenset[str]
+    scopes: frozenset[str] = frozenset()
+    principal_claim: str = "sub"
+    skew_ms: int = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class FirstUser:
+    """Is made at the start, unless there is one of this name."""
+
+    name: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SecuritySettings:
+    rules: SecurityRules = field(default_factory=SecurityRules)
+    mechanisms: tuple[str, ...] = ()
+    """Empty if no listener has SASL."""
+    reauthenticate_ms: int = 0
+    principal_mapping: str = "DEFAULT"
+    oauth: OAuthSettings | None = None
+    first_user: FirstUser | None = None
+
+
+async def make_user(view: SecurityView, user: FirstUser) -> None:
+    """Raises Unavailable."""
+    made = await asyncio.to_thread(_credentials, user)
+
+    async def plan(contents: Contents) -> Plan[None]:
+        is_there = any(key.user == user.name for key in contents.credentials)
+        return Plan(None, () if is_there else made)
+
+    await view.change(plan)
+
+
+def _credentials(user: FirstUser) -> list[SecurityEntry]:
+    from samsa.security.scram import ScramCredential, ScramMechanism
+
+    return [
+        credential_entry(
+            user.name,
+            ScramCredential.from_password(
+                user.password, secrets.token_bytes(16), ITERATIONS, mechanism
+            ),
+        )
+        for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512)
+    ]
+
+
+def secured(broker: Broker, settings: SecuritySettings) -> Security:
+    """Secures the broker. Raises ValueError if the settings cannot be used."""
+    assert broker.groups is not None
+    audit = Audit()
+    clock = broker.stores.clock
+    view = SecurityView(
+        broker.groups,
+        clock,
+        broker.stores.nonce,
+        settings.rules,
+        audit.decided,
+        audit.administered,
+    )
+    broker.access = view
+
+    def credential_of(user: str, mechanism: ScramMechanism) -> ScramCredential | None:
+        return view.credential(mechanism, user)
+
+    sasl = None
+    if settings.mechanisms:
+        rules = _token_rules(settings.oauth)
+        sasl = Sasl(settings.mechanisms, credential_of, secrets.token_bytes(32), rules)
+    return Security(
+        view,
+        audit,
+        clock.now_ms,
+        sasl,
+        settings.reauthenticate_ms,
+        PrincipalMapping(settings.principal_mapping),
+    )
+
+
+def _token_rules(settings: OAuthSettings | None) -> TokenRules | None:
+    """Imported only where tokens are taken: it needs a library for signatures."""
+    if settings is None:
+        return None
+    from samsa.security.oauthbearer import TokenRules
+
+    from .token_keys import TokenKeys
+
+    return TokenRules(
+        TokenKeys(settings.jwks).verify,
+        settings.issuer,
+        settings.audiences,
+        settings.scopes,
+        settings.principal_claim,
+        skew_ms=settings.skew_ms,
+    )

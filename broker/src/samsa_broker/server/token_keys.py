@@ -1,0 +1,116 @@
+"""The keys that sign tokens (JWKS, RFC 7517), from a URL or a file.
+
+They are read when the first token comes, and again when a token names a key that is not among them,
+but not more often than every `SELDOM_S`, and after `REFRESH_S`, so that a withdrawn key ends. While
+they cannot be read, the last ones stay. Everything here waits, so it runs in a thread of logins.
+"""
+
+import json
+import logging
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from joserfc import jws
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
+
+from samsa.runtime.logs import Repeated, event
+from samsa.security.oauthbearer import ALGORITHMS
+
+log = logging.getLogger("samsa.server")
+SELDOM_S = 10.0
+REFRESH_S = 3_600.0
+TIMEOUT_S = 5.0
+MOST_BYTES = 1024 * 1024
+MOST_KEYS = 100
+KINDS = ("RSA", "EC", "OKP")
+PUBLIC = (RSAKey, ECKey, OKPKey)
+Key = RSAKey | ECKey | OKPKey
+
+
+class TokenKeys:
+    def __init__(self, source: str, now_s: Callable[[], float] = time.monotonic) -> None:
+        self.reads = 0
+        self._source = source
+        self._now_s = now_s
+        self._keys: list[Key] = []
+        self._read_at: float | None = None
+        self._turn = threading.Lock()
+        self._failures = Repeated(log, logging.ERROR, "the keys of tokens cannot be read")
+
+    def verify(self, compact: str, header: Mapping[str, Any]) -> bool:
+        """Whether one of the keys has signed the token."""
+        algorithm = header.get("alg")
+        if algorithm not in ALGORITHMS:
+            return False
+        return any(_fits(compact, str(algorithm), key) for key in self._candidates(header))
+
+    def _candidates(self, header: Mapping[str, Any]) -> list[Key]:
+        """The key that the token names; all of them if it names none."""
+        if self._is_older_than(REFRESH_S):
+            self._refresh(REFRESH_S)
+        kid = header.get("kid")
+        if kid is None:
+            return self._keys
+        found = self._named(kid)
+        if not found:
+            self._refresh(SELDOM_S)
+            found = self._named(kid)
+        return found
+
+    def _named(self, kid: Any) -> list[Key]:
+        return [key for key in self._keys if key.kid == kid]
+
+    def _is_older_than(self, seconds: float) -> bool:
+        return self._read_at is None or self._now_s() - self._read_at >= seconds
+
+    def _refresh(self, older_than_s: float) -> None:
+        with self._turn:  # others wait, and find that it is done
+            if not self._is_older_than(min(older_than_s, REFRESH_S)):
+                return
+            self._read_at = self._now_s()
+            self.reads += 1
+            try:
+                self._keys = _public_keys(_content(self._source))
+            except (OSError, ValueError, JoseError) as error:
+                self._failures.happened(source=self._source, why=error)
+            else:
+                event(log, logging.INFO, "keys of tokens", source=self._source, n=len(self._keys))
+
+
+def _fits(compact: str, algorithm: str, key: Key) -> bool:
+    """The key says what it is for, if it does; else its type does."""
+    said = key.as_dict(private=False)
+    if said.get("use", "sig") != "sig" or said.get("alg", algorithm) != algorithm:
+        return False
+    try:
+        jws.deserialize_compact(compact, key, algorithms=[algorithm])
+    except (JoseError, ValueError, TypeError):
+        return False
+    return True
+
+
+def _content(source: str) -> bytes:
+    """Raises OSError and ValueError."""
+    if not source.startswith(("http://", "https://")):
+        return Path(source.removeprefix("file://")).read_bytes()
+    with urllib.request.urlopen(source, timeout=TIMEOUT_S) as answer:
+        content: bytes = answer.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"more than {MOST_BYTES} bytes")
+    return content
+
+
+def _public_keys(content: bytes) -> list[Key]:
+    """Keys that sign by a public key; others, of a kind that is not known, are left out. Raises
+    ValueError and JoseError."""
+    found = json.loads(content)
+    if not isinstance(found, dict) or not isinstance(found.get("keys"), list):
+        raise ValueError("not a JSON Web Key Set")
+    known = [key for key in found["keys"] if isinstance(key, dict) and key.get("kty") in KINDS]
+    keys = KeySet.import_key_set({"keys": known[:MOST_KEYS]}).keys
+    return [key for key in keys if isinstance(key, PUBLIC)]

@@ -1,0 +1,9 @@
+"""Clients whose name is known, where there are no ACLs."""
+
+from samsa.security.access import Unlimited
+from samsa.security.principals import Principal
+
+
+class Named(Unlimited):
+    def __init__(self, principal: Principal) -> None:
+        self.principal = principal

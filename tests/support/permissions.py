@@ -1,0 +1,1172 @@
+"""What each API asks of a client's rights: a table of requests, and the ACLs that decide them.
+
+The same questions go to Samsa's handlers (`tests/unit/handlers/test_matrix.py`) and to Apache Kafka
+(`tests/clients/test_rights_like_kafka.py`). `docs/security.md` has the same table in words.
+
+A question needs one right of each of its groups; any right of a group will do. Groups are in the
+order in which they are asked for: a client without any right gets the error of the first.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from server.talk import batch, produce_row
+
+from samsa.security.acls import Acl
+from samsa.security.kinds import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from samsa.wire.apis import ApiKey
+from samsa.wire.errors import ErrorCode
+from samsa.wire.messages import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
+    alter_client_quotas,
+    alter_configs,
+    alter_partition_reassignments,
+    alter_replica_log_dirs,
+    alter_user_scram_credentials,
+    consumer_group_describe,
+    consumer_group_heartbeat,
+    create_acls,
+    create_partitions,
+    create_topics,
+    delete_acls,
+    delete_groups,
+    delete_records,
+    delete_topics,
+    describe_acls,
+    describe_client_quotas,
+    describe_cluster,
+    describe_configs,
+    describe_groups,
+    describe_log_dirs,
+    describe_producers,
+    describe_quorum,
+    describe_topic_partitions,
+    describe_transactions,
+    describe_user_scram_credentials,
+    elect_leaders,
+    end_txn,
+    fetch,
+    find_coordinator,
+    heartbeat,
+    incremental_alter_configs,
+    init_producer_id,
+    join_group,
+    leave_group,
+    list_config_resources,
+    list_groups,
+    list_offsets,
+    list_partition_reassignments,
+    list_transactions,
+    metadata,
+    offset_commit,
+    offset_delete,
+    offset_fetch,
+    offset_for_leader_epoch,
+    produce,
+    sync_group,
+    txn_offset_commit,
+    update_features,
+    write_txn_markers,
+)
+from samsa.wire.rows import Row
+
+TOPIC, CLUSTER = ResourceType.TOPIC, ResourceType.CLUSTER
+GROUP, TRANSACTIONAL_ID = ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID
+OP = Operation
+CODES = {
+    TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+}
+ON_TOPIC, ON_GROUP, ON_BROKER, ON_CLIENT_METRICS = 2, 32, 4, 16
+"""Resource types of the config APIs."""
+
+
+class Given(NamedTuple):
+    """The names that a question is about."""
+
+    fresh: str
+    """There is nothing of that name yet."""
+    doomed: str
+    """A topic that the question may delete."""
+    topic: str = "books"
+    topic_id: UUID = UUID(int=0)
+    doomed_id: UUID = UUID(int=0)
+    group: str = "readers"
+    """It has a committed offset, and no members."""
+    consumers: str = "consumers"
+    """A group of the consumer protocol, with one member that has the topic's partition."""
+    transactional_id: str = "writers"
+    """It has a transaction in which the topic's partition is."""
+
+
+class Right(NamedTuple):
+    operation: Operation
+    resource: ResourceType
+    of: str = ""
+    """The field of `Given` with the name; nothing for the cluster."""
+    any_will_do: bool = False
+    """The name does not matter."""
+
+    def acl(
+        self,
+        principal: str,
+        given: Given,
+        permission: Permission = Permission.ALLOW,
+        pattern: PatternType = PatternType.LITERAL,
+    ) -> Acl:
+        name: str = getattr(given, self.of) if self.of else CLUSTER_NAME
+        if pattern is PatternType.PREFIXED and self.of:
+            name = name[:-1]
+        kind = self.resource
+        return Acl(kind, pattern, name, principal, "*", self.operation, permission)
+
+    @property
+    def words(self) -> str:
+        article = "any" if self.any_will_do else "the"
+        return f"{self.operation.name} on {article} {_NAMES[self.resource]}"
+
+
+_NAMES = {TOPIC: "topic", GROUP: "group", CLUSTER: "cluster", TRANSACTIONAL_ID: "transactional id"}
+
+
+def topic(operation: Operation, of: str = "topic") -> Right:
+    return Right(operation, TOPIC, of)
+
+
+def group(operation: Operation, of: str = "group") -> Right:
+    return Right(operation, GROUP, of)
+
+
+def cluster(operation: Operation) -> Right:
+    return Right(operation, CLUSTER)
+
+
+WRITE_BY_ID = Right(OP.WRITE, TRANSACTIONAL_ID, "transactional_id")
+DESCRIBE_BY_ID = Right(OP.DESCRIBE, TRANSACTIONAL_ID, "transactional_id")
+
+
+class Question(NamedTuple):
+    name: str
+    key: ApiKey
+    version: int
+    row: Callable[[Given], Any]
+    needs: tuple[tuple[Right, ...], ...]
+    hides: str = ""
+    """Without the last group of rights there is no error: what this field of `Given` names is left
+    out of the answer."""
+    also: tuple[Right, ...] = ()
+    """Rights that are not needed, and of which the answer tells."""
+    names_nothing: bool = True
+    """Whether a refusal is the same where nothing exists: only names are given, not ids."""
+
+    def code(self, group: int) -> ErrorCode | None:
+        """The error of a client that lacks this group of rights. None: the answer hides a name."""
+        is_last = group == len(self.needs) - 1
+        return None if self.hides and is_last else CODES[self.needs[group][0].resource]
+
+
+class Case(NamedTuple):
+    name: str
+    acls: list[Acl]
+    refused: int | None
+    """The group of rights that is missing; None: the request is granted."""
+    is_super: bool = False
+
+
+IMPLIES = {OP.DESCRIBE: {OP.READ, OP.WRITE, OP.DELETE, OP.ALTER}}
+
+
+def cases(question: Question, principal: str, given: Given) -> Iterator[Case]:
+    """The names are independent of the principal."""
+
+    def allow(*rights: Right, pattern: PatternType = PatternType.LITERAL) -> list[Acl]:
+        return [one.acl(principal, given, pattern=pattern) for one in rights]
+
+    def deny(*rights: Right) -> list[Acl]:
+        return [one.acl(principal, given, Permission.DENY) for one in rights]
+
+    needs = question.needs
+    firsts = [rights[0] for rights in needs]
+    everything = [right for rights in needs for right in rights]
+    yield Case("no ACL", [], 0 if needs else None)
+    for right in question.also:
+        yield Case(f"allowed, with {right.words}", allow(*firsts, right), None)
+    if not needs:
+        return
+    yield Case("allowed", allow(*firsts), None)
+    yield Case("prefixed", allow(*firsts, pattern=PatternType.PREFIXED), None)
+    for other in {right for rights in needs for right in rights[1:]}:
+        rest = [rights[0] for rights in needs if other not in rights]
+        yield Case(f"allowed by {other.words}", allow(other, *rest), None)
+    for number, rights in enumerate(needs):
+        others = [one for at, one in enumerate(firsts) if at != number]
+        if others and not any(_implies(one, rights[0]) for one in others):
+            yield Case(f"without {rights[0].words}", allow(*others), number)
+        acls = [*allow(*everything), *deny(*rights)]
+        yield Case(f"denied {rights[0].words}", acls, number)
+    yield Case("super user", deny(*everything), None, is_super=True)
+
+
+def _implies(one: Right, other: Right) -> bool:
+    same = (one.resource, one.of) == (other.resource, other.of)
+    return same and one.operation in IMPLIES.get(other.operation, ())
+
+
+def table() -> list[str]:
+    """The table of `docs/security.md`. Questions of one API that need the same are one line."""
+    lines: dict[tuple[ApiKey, str, str], str] = {}
+    for one in QUESTIONS:
+        what = "; ".join(" or ".join(right.words for right in rights) for rights in one.needs)
+        found = (one.code(number) for number in range(len(one.needs)))
+        errors = dict.fromkeys(f"`{code.name}`" if code else "left out" for code in found)
+        lines.setdefault((one.key, what, ", ".join(errors)), one.name)
+    head = ["| API | needs | without it |", "|---|---|---|"]
+    rows = [
+        f"| {name} | {what or 'nothing'} | {errors or 'granted'} |"
+        for (_, what, errors), name in lines.items()
+    ]
+    return [*head, *rows]
+
+
+# What is there before the questions are asked
+
+Setup = Generator[tuple[ApiKey, int, Any], Any, Given]
+AGAIN = {3, 5, 6, 14, 15, 16, 51, 72}
+"""Errors of Apache Kafka that has not made its internal topics yet."""
+
+
+def set_up(doomed: list[str], given: Given) -> Setup:
+    """Requests to send one after the other; each is sent again while its answer has one of `AGAIN`.
+    It returns what is given, with the topic's id."""
+    names = [given.topic, *doomed]
+    rows = [create_topics.TOPIC(name=n, num_partitions=1, replication_factor=1) for n in names]
+    made = yield ApiKey.CREATE_TOPICS, 7, create_topics.REQUEST(topics=rows, timeout_ms=60_000)
+    given = given._replace(topic_id=next(t.topic_id for t in made.topics if t.name == given.topic))
+    yield ApiKey.PRODUCE, 9, produce_row(given.topic, batch(b"one"))
+    for kind, key in enumerate((given.group, given.transactional_id)):
+        wanted = find_coordinator.REQUEST(key_type=kind, coordinator_keys=[key])
+        yield ApiKey.FIND_COORDINATOR, 4, wanted
+    yield ApiKey.OFFSET_COMMIT, 9, commits(given, given.topic)
+    init = init_producer_id.REQUEST(
+        transactional_id=given.transactional_id,
+        transaction_timeout_ms=300_000,
+        producer_id=-1,
+        producer_epoch=-1,
+    )
+    producer = yield ApiKey.INIT_PRODUCER_ID, 4, init
+    yield ApiKey.ADD_PARTITIONS_TO_TXN, 3, adds(given, producer.producer_id)
+    yield (
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        1,
+        consumer_group_heartbeat.REQUEST(
+            group_id=given.consumers,
+            member_id="member",
+            member_epoch=0,
+            rebalance_timeout_ms=60_000,
+            subscribed_topic_names=[given.topic],
+            topic_partitions=[],
+        ),
+    )
+    return given
+
+
+ERRORS = ("error_code", "partition_error_code")
+
+
+def codes(row: Any) -> list[int]:
+    """Every error code in an answer."""
+    if isinstance(row, list):
+        return [code for one in row for code in codes(one)]
+    if not isinstance(row, Row):
+        return []
+    found: list[int] = []
+    for name in row.field_names:
+        value = getattr(row, name)
+        found += [value] if name in ERRORS else codes(value)
+    return found
+
+
+TRANSACTION_STATE = "__transaction_state"
+TOLD = {
+    "name",
+    "topic",
+    "topic_name",
+    "group_id",
+    "key",
+    "transactional_id",
+    "resource_name",
+    "is_internal",
+    "topic_authorized_operations",
+    "cluster_authorized_operations",
+    "authorized_operations",
+}
+
+
+def told(row: Any) -> Any:
+    """What an answer says of rights: errors, names, allowed operations. Rows of a list that say the
+    same count once, in no order; what only Apache Kafka has is left out."""
+    if isinstance(row, list):
+        rows = [told(one) for one in row if isinstance(one, Row)]
+        unique = {repr(one): one for one in rows if one and one.get("name") != TRANSACTION_STATE}
+        return [unique[key] for key in sorted(unique)]
+    if not isinstance(row, Row):
+        return row
+    kept = {}
+    for name in row.field_names:
+        value = getattr(row, name)
+        if name.endswith("error_code") or name in TOLD:
+            kept[name] = value
+        elif isinstance(value, list | Row) and (inner := told(value)):
+            kept[name] = inner
+    return kept
+
+
+# The requests
+
+PRODUCER = 999
+"""There is no such producer."""
+
+
+def commits(given: Given, name: str) -> Any:
+    entry = offset_commit.PARTITION(partition_index=0, committed_offset=1, committed_metadata="")
+    rows = [offset_commit.TOPIC(name=name, partitions=[entry])]
+    return offset_commit.REQUEST(group_id=given.group, topics=rows)
+
+
+def adds(given: Given, producer_id: int) -> Any:
+    return add_partitions_to_txn.REQUEST(
+        v3_and_below_transactional_id=given.transactional_id,
+        v3_and_below_producer_id=producer_id,
+        v3_and_below_producer_epoch=0,
+        v3_and_below_topics=[add_partitions_to_txn.TOPIC(name=given.topic, partitions=[0])],
+    )
+
+
+def produces_by_id(given: Given) -> Any:
+    entry = produce.PARTITION(index=0, records=batch(b"one"))
+    topics = [produce.TOPIC(topic_id=given.topic_id, partition_data=[entry])]
+    return produce.REQUEST(acks=-1, timeout_ms=10_000, topic_data=topics)
+
+
+def produces_in_transaction(given: Given) -> Any:
+    data = batch(b"one", producer_id=PRODUCER, producer_epoch=0, base_sequence=0, attributes=0x10)
+    row = produce_row(given.topic, data)
+    row.transactional_id = given.transactional_id
+    return row
+
+
+def fetches(given: Given, by_id: bool = False) -> Any:
+    entry = fetch.PARTITION(partition=0, fetch_offset=0, partition_max_bytes=1_000)
+    named = {"topic_id": given.topic_id} if by_id else {"topic": given.topic}
+    return fetch.REQUEST(
+        max_wait_ms=0, min_bytes=0, topics=[fetch.TOPIC(partitions=[entry], **named)]
+    )
+
+
+def describes(name: str | None, create: bool = False, **more: Any) -> Any:
+    topics = None if name is None else [metadata.TOPIC(name=name)]
+    return metadata.REQUEST(
+        topics=topics,
+        allow_auto_topic_creation=create,
+        include_topic_authorized_operations=True,
+        **more,
+    )
+
+
+def wants_offsets(given: Given) -> Any:
+    topics = [offset_fetch.GROUP_TOPIC(name=given.topic, partition_indexes=[0])]
+    return offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=given.group, topics=topics)])
+
+
+def wants_offsets_by_id(given: Given) -> Any:
+    topics = [offset_fetch.GROUP_TOPIC(topic_id=given.topic_id, partition_indexes=[0])]
+    return offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=given.group, topics=topics)])
+
+
+def commits_by_id(given: Given) -> Any:
+    row = commits(given, "")
+    row.topics[0].topic_id = given.topic_id
+    return row
+
+
+def joins(given: Given) -> Any:
+    return join_group.REQUEST(
+        group_id=given.fresh,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        member_id="",
+        protocol_type="consumer",
+        protocols=[join_group.PROTOCOL(name="range", metadata=b"")],
+    )
+
+
+def syncs(given: Given) -> Any:
+    return sync_group.REQUEST(
+        group_id=given.fresh,
+        generation_id=1,
+        member_id="nobody",
+        protocol_type="consumer",
+        protocol_name="range",
+    )
+
+
+def makes(given: Given) -> Any:
+    wanted = create_topics.TOPIC(name=given.fresh, num_partitions=1, replication_factor=1)
+    return create_topics.REQUEST(topics=[wanted], timeout_ms=10_000, validate_only=True)
+
+
+def commits_in_transaction(given: Given) -> Any:
+    entry = txn_offset_commit.PARTITION(
+        partition_index=0, committed_offset=1, committed_metadata=""
+    )
+    return txn_offset_commit.REQUEST(
+        transactional_id=given.transactional_id,
+        group_id=given.group,
+        producer_id=PRODUCER,
+        producer_epoch=0,
+        topics=[txn_offset_commit.TOPIC(name=given.topic, partitions=[entry])],
+    )
+
+
+def wants_configs(kind: int, of: str) -> Callable[[Given], Any]:
+    def row(given: Given) -> Any:
+        name = getattr(given, of) if of else "0"
+        resource = describe_configs.RESOURCE(
+            resource_type=kind, resource_name=name, configuration_keys=["retention.ms"]
+        )
+        return describe_configs.REQUEST(resources=[resource])
+
+    return row
+
+
+def sets_configs(kind: int, of: str, config: str) -> Callable[[Given], Any]:
+    """Deletes what is not set: nothing changes, and Kafka allows it for nodes too."""
+
+    def row(given: Given) -> Any:
+        name = getattr(given, of) if of else "0"
+        change = incremental_alter_configs.CONFIG(name=config, config_operation=1, value=None)
+        resource = incremental_alter_configs.RESOURCE(
+            resource_type=kind, resource_name=name, configs=[change]
+        )
+        return incremental_alter_configs.REQUEST(resources=[resource], validate_only=True)
+
+    return row
+
+
+def replaces_configs(kind: int, of: str = "", *names: str) -> Callable[[Given], Any]:
+    def row(given: Given) -> Any:
+        resource = alter_configs.RESOURCE(
+            resource_type=kind,
+            resource_name=getattr(given, of) if of else "0",
+            configs=[alter_configs.CONFIG(name=name, value="3600000") for name in names],
+        )
+        return alter_configs.REQUEST(resources=[resource], validate_only=True)
+
+    return row
+
+
+def marks(given: Given) -> Any:
+    marked = write_txn_markers.TOPIC(name=given.fresh, partition_indexes=[0])
+    marker = write_txn_markers.MARKER(producer_id=PRODUCER, topics=[marked])
+    return write_txn_markers.REQUEST(markers=[marker])
+
+
+def verifies(given: Given) -> Any:
+    added = add_partitions_to_txn.TOPIC(name=given.topic, partitions=[0])
+    asked = add_partitions_to_txn.TRANSACTION(
+        transactional_id=given.transactional_id,
+        producer_id=PRODUCER,
+        verify_only=True,
+        topics=[added],
+    )
+    return add_partitions_to_txn.REQUEST(transactions=[asked])
+
+
+def beats(names: str = "", pattern: str = "") -> Callable[[Given], Any]:
+    def row(given: Given) -> Any:
+        return consumer_group_heartbeat.REQUEST(
+            group_id=given.fresh,
+            member_id="member",
+            member_epoch=0,
+            rebalance_timeout_ms=10_000,
+            subscribed_topic_names=[getattr(given, names)] if names else None,
+            subscribed_topic_regex=getattr(given, pattern) if pattern else None,
+            topic_partitions=[],
+        )
+
+    return row
+
+
+def named(table: Any, topics: str = "topics", **partition: Any) -> Callable[[Given], Any]:
+    """A request with one partition of the topic."""
+
+    def row(given: Given) -> Any:
+        entry = table.TOPIC(name=given.topic, partitions=[table.PARTITION(**partition)])
+        return table.REQUEST(**{topics: [entry]})
+
+    return row
+
+
+def idempotent(_: Given) -> Any:
+    return init_producer_id.REQUEST(
+        transactional_id=None, transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1
+    )
+
+
+def transactional(given: Given) -> Any:
+    return init_producer_id.REQUEST(
+        transactional_id=given.transactional_id,
+        transaction_timeout_ms=1_000,
+        producer_id=PRODUCER,
+        producer_epoch=0,
+    )
+
+
+def in_transaction(table: Any, **more: Any) -> Callable[[Given], Any]:
+    def row(given: Given) -> Any:
+        return table.REQUEST(
+            transactional_id=given.transactional_id, producer_id=PRODUCER, producer_epoch=0, **more
+        )
+
+    return row
+
+
+QUORUM = describe_quorum.REQUEST(
+    topics=[
+        describe_quorum.TOPIC(
+            topic_name="__cluster_metadata",
+            partitions=[describe_quorum.PARTITION(partition_index=0)],
+        )
+    ]
+)
+READ, WRITE, DESCRIBE, DELETE = (
+    topic(OP.READ),
+    topic(OP.WRITE),
+    topic(OP.DESCRIBE),
+    topic(OP.DELETE),
+)
+Q, K = Question, ApiKey
+
+QUESTIONS: tuple[Question, ...] = (
+    Q("Produce", K.PRODUCE, 9, lambda g: produce_row(g.topic, batch(b"one")), ((WRITE,),)),
+    Q("Produce, by id", K.PRODUCE, 13, produces_by_id, ((WRITE,),), names_nothing=False),
+    Q(
+        "Produce, in a transaction",
+        K.PRODUCE,
+        9,
+        produces_in_transaction,
+        ((WRITE_BY_ID,), (WRITE,)),
+    ),
+    Q("Fetch", K.FETCH, 12, fetches, ((READ,),)),
+    Q(
+        "Fetch, by id",
+        K.FETCH,
+        17,
+        lambda g: fetches(g, by_id=True),
+        ((READ,),),
+        names_nothing=False,
+    ),
+    Q(
+        "ListOffsets",
+        K.LIST_OFFSETS,
+        7,
+        named(list_offsets, partition_index=0, timestamp=-1),
+        ((DESCRIBE,),),
+    ),
+    Q("Metadata", K.METADATA, 12, lambda g: describes(g.topic), ((DESCRIBE,),)),
+    Q(
+        "Metadata, by id",
+        K.METADATA,
+        12,
+        lambda g: metadata.REQUEST(
+            topics=[metadata.TOPIC(name=None, topic_id=g.topic_id)],
+            include_topic_authorized_operations=True,
+        ),
+        ((DESCRIBE,),),
+        names_nothing=False,
+    ),
+    Q(
+        "Metadata, of the cluster",
+        K.METADATA,
+        10,
+        lambda g: describes(g.topic, include_cluster_authorized_operations=True),
+        ((DESCRIBE,),),
+        also=(cluster(OP.DESCRIBE), cluster(OP.CREATE), topic(OP.ALTER_CONFIGS), DELETE),
+    ),
+    Q(
+        "Metadata, of all topics",
+        K.METADATA,
+        12,
+        lambda _: describes(None),
+        ((DESCRIBE,),),
+        hides="topic",
+    ),
+    Q(
+        "Metadata, creating",
+        K.METADATA,
+        12,
+        lambda g: describes(g.fresh, create=True),
+        (
+            (topic(OP.DESCRIBE, "fresh"),),
+            (topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),
+        ),
+    ),
+    Q(
+        "OffsetCommit",
+        K.OFFSET_COMMIT,
+        9,
+        lambda g: commits(g, g.topic),
+        ((group(OP.READ),), (READ,)),
+    ),
+    Q(
+        "OffsetCommit, by id",
+        K.OFFSET_COMMIT,
+        10,
+        commits_by_id,
+        ((group(OP.READ),), (READ,)),
+        names_nothing=False,
+    ),
+    Q("OffsetFetch", K.OFFSET_FETCH, 9, wants_offsets, ((group(OP.DESCRIBE),), (DESCRIBE,))),
+    Q(
+        "OffsetFetch, by id",
+        K.OFFSET_FETCH,
+        10,
+        wants_offsets_by_id,
+        ((group(OP.DESCRIBE),), (DESCRIBE,)),
+        names_nothing=False,
+    ),
+    Q(
+        "OffsetFetch, of one group",
+        K.OFFSET_FETCH,
+        7,
+        lambda g: offset_fetch.REQUEST(
+            group_id=g.group, topics=[offset_fetch.TOPIC(name=g.topic, partition_indexes=[0])]
+        ),
+        ((group(OP.DESCRIBE),), (DESCRIBE,)),
+    ),
+    Q(
+        "OffsetFetch, as long ago",
+        K.OFFSET_FETCH,
+        1,
+        lambda g: offset_fetch.REQUEST(
+            group_id=g.group, topics=[offset_fetch.TOPIC(name=g.topic, partition_indexes=[0])]
+        ),
+        ((group(OP.DESCRIBE),), (DESCRIBE,)),
+    ),
+    Q(
+        "OffsetFetch, of all topics",
+        K.OFFSET_FETCH,
+        9,
+        lambda g: offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=g.group, topics=None)]),
+        ((group(OP.DESCRIBE),), (DESCRIBE,)),
+        hides="topic",
+    ),
+    Q(
+        "FindCoordinator, of a group",
+        K.FIND_COORDINATOR,
+        4,
+        lambda g: find_coordinator.REQUEST(key_type=0, coordinator_keys=[g.group]),
+        ((group(OP.DESCRIBE),),),
+    ),
+    Q(
+        "FindCoordinator, of one group",
+        K.FIND_COORDINATOR,
+        3,
+        lambda g: find_coordinator.REQUEST(key_type=0, key=g.group),
+        ((group(OP.DESCRIBE),),),
+    ),
+    Q(
+        "FindCoordinator, of a transactional id",
+        K.FIND_COORDINATOR,
+        4,
+        lambda g: find_coordinator.REQUEST(key_type=1, coordinator_keys=[g.transactional_id]),
+        ((DESCRIBE_BY_ID,),),
+    ),
+    Q("JoinGroup", K.JOIN_GROUP, 9, joins, ((group(OP.READ, "fresh"),),)),
+    Q(
+        "Heartbeat",
+        K.HEARTBEAT,
+        4,
+        lambda g: heartbeat.REQUEST(group_id=g.fresh, generation_id=1, member_id="nobody"),
+        ((group(OP.READ, "fresh"),),),
+    ),
+    Q(
+        "LeaveGroup",
+        K.LEAVE_GROUP,
+        5,
+        lambda g: leave_group.REQUEST(
+            group_id=g.fresh, members=[leave_group.MEMBER(member_id="nobody")]
+        ),
+        ((group(OP.READ, "fresh"),),),
+    ),
+    Q("SyncGroup", K.SYNC_GROUP, 5, syncs, ((group(OP.READ, "fresh"),),)),
+    Q(
+        "DescribeGroups",
+        K.DESCRIBE_GROUPS,
+        5,
+        lambda g: describe_groups.REQUEST(groups=[g.group], include_authorized_operations=True),
+        ((group(OP.DESCRIBE),),),
+        also=(group(OP.DELETE), group(OP.ALTER_CONFIGS)),
+    ),
+    Q(
+        "ListGroups",
+        K.LIST_GROUPS,
+        5,
+        lambda _: list_groups.REQUEST(states_filter=["Empty"], types_filter=["classic"]),
+        ((group(OP.DESCRIBE), cluster(OP.DESCRIBE)),),
+        hides="group",
+    ),
+    Q(
+        "CreateTopics",
+        K.CREATE_TOPICS,
+        7,
+        makes,
+        ((topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),),
+        also=(topic(OP.DESCRIBE_CONFIGS, "fresh"),),
+    ),
+    Q(
+        "DeleteTopics",
+        K.DELETE_TOPICS,
+        6,
+        lambda g: delete_topics.REQUEST(
+            topics=[delete_topics.TOPIC(name=g.doomed)], timeout_ms=10_000
+        ),
+        (
+            (topic(OP.DESCRIBE, "doomed"), cluster(OP.DELETE)),
+            (topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),
+        ),
+    ),
+    Q(
+        "DeleteTopics, by id",
+        K.DELETE_TOPICS,
+        6,
+        lambda g: delete_topics.REQUEST(
+            topics=[delete_topics.TOPIC(name=None, topic_id=g.doomed_id)], timeout_ms=10_000
+        ),
+        ((topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),),
+        names_nothing=False,
+    ),
+    Q(
+        "DeleteRecords",
+        K.DELETE_RECORDS,
+        2,
+        named(delete_records, partition_index=0, offset=0),
+        ((DELETE,),),
+    ),
+    Q(
+        "InitProducerId",
+        K.INIT_PRODUCER_ID,
+        4,
+        idempotent,
+        ((cluster(OP.IDEMPOTENT_WRITE), WRITE._replace(any_will_do=True)),),
+    ),
+    Q(
+        "InitProducerId, of a transactional id",
+        K.INIT_PRODUCER_ID,
+        4,
+        transactional,
+        ((WRITE_BY_ID,),),
+    ),
+    Q(
+        "OffsetForLeaderEpoch",
+        K.OFFSET_FOR_LEADER_EPOCH,
+        4,
+        lambda g: offset_for_leader_epoch.REQUEST(
+            replica_id=-1,
+            topics=[
+                offset_for_leader_epoch.TOPIC(
+                    topic=g.topic,
+                    partitions=[
+                        offset_for_leader_epoch.PARTITION(
+                            partition=0, current_leader_epoch=-1, leader_epoch=0
+                        )
+                    ],
+                )
+            ],
+        ),
+        ((DESCRIBE, cluster(OP.CLUSTER_ACTION)),),
+    ),
+    Q(
+        "AddPartitionsToTxn",
+        K.ADD_PARTITIONS_TO_TXN,
+        3,
+        lambda g: adds(g, PRODUCER),
+        ((WRITE_BY_ID,), (WRITE,)),
+    ),
+    Q(
+        "AddPartitionsToTxn, among brokers",
+        K.ADD_PARTITIONS_TO_TXN,
+        5,
+        verifies,
+        ((cluster(OP.CLUSTER_ACTION),),),
+    ),
+    Q(
+        "AddOffsetsToTxn",
+        K.ADD_OFFSETS_TO_TXN,
+        3,
+        in_transaction(add_offsets_to_txn, group_id="readers"),
+        ((WRITE_BY_ID,), (group(OP.READ),)),
+    ),
+    Q("EndTxn", K.END_TXN, 3, in_transaction(end_txn, committed=True), ((WRITE_BY_ID,),)),
+    Q(
+        "WriteTxnMarkers",
+        K.WRITE_TXN_MARKERS,
+        1,
+        marks,
+        ((cluster(OP.ALTER), cluster(OP.CLUSTER_ACTION)),),
+    ),
+    Q(
+        "TxnOffsetCommit",
+        K.TXN_OFFSET_COMMIT,
+        3,
+        commits_in_transaction,
+        ((WRITE_BY_ID,), (group(OP.READ),), (READ,)),
+    ),
+    Q(
+        "DescribeAcls",
+        K.DESCRIBE_ACLS,
+        3,
+        lambda g: describe_acls.REQUEST(
+            resource_type_filter=TOPIC,
+            resource_name_filter=g.fresh,
+            pattern_type_filter=PatternType.LITERAL,
+            principal_filter=None,
+            host_filter=None,
+            operation=OP.ANY,
+            permission_type=Permission.ANY,
+        ),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "CreateAcls",
+        K.CREATE_ACLS,
+        3,
+        lambda g: create_acls.REQUEST(
+            creations=[
+                create_acls.CREATION(
+                    resource_type=TOPIC,
+                    resource_name=g.fresh,
+                    resource_pattern_type=PatternType.LITERAL,
+                    principal="User:nobody",
+                    host="*",
+                    operation=OP.READ,
+                    permission_type=Permission.ALLOW,
+                )
+            ]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DeleteAcls",
+        K.DELETE_ACLS,
+        3,
+        lambda g: delete_acls.REQUEST(
+            filters=[
+                delete_acls.FILTER(
+                    resource_type_filter=TOPIC,
+                    resource_name_filter=g.fresh,
+                    pattern_type_filter=PatternType.LITERAL,
+                    principal_filter=None,
+                    host_filter=None,
+                    operation=OP.ANY,
+                    permission_type=Permission.ANY,
+                )
+            ]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DescribeClientQuotas",
+        K.DESCRIBE_CLIENT_QUOTAS,
+        1,
+        lambda g: describe_client_quotas.REQUEST(
+            components=[
+                describe_client_quotas.COMPONENT(entity_type="user", match_type=0, match=g.fresh)
+            ]
+        ),
+        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "AlterClientQuotas",
+        K.ALTER_CLIENT_QUOTAS,
+        1,
+        lambda g: alter_client_quotas.REQUEST(
+            entries=[
+                alter_client_quotas.ENTRY(
+                    entity=[alter_client_quotas.ENTITY(entity_type="user", entity_name=g.fresh)],
+                    ops=[alter_client_quotas.OP(key="producer_byte_rate", value=1_000.0)],
+                )
+            ],
+            validate_only=True,
+        ),
+        ((cluster(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "DescribeUserScramCredentials",
+        K.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        0,
+        lambda g: describe_user_scram_credentials.REQUEST(
+            users=[describe_user_scram_credentials.USER(name=g.fresh)]
+        ),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "AlterUserScramCredentials",
+        K.ALTER_USER_SCRAM_CREDENTIALS,
+        0,
+        lambda g: alter_user_scram_credentials.REQUEST(
+            deletions=[alter_user_scram_credentials.DELETION(name=g.fresh, mechanism=1)]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DescribeConfigs, of a topic",
+        K.DESCRIBE_CONFIGS,
+        4,
+        wants_configs(ON_TOPIC, "topic"),
+        ((topic(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "DescribeConfigs, of a group",
+        K.DESCRIBE_CONFIGS,
+        4,
+        wants_configs(ON_GROUP, "group"),
+        ((group(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "DescribeConfigs, of a node",
+        K.DESCRIBE_CONFIGS,
+        4,
+        wants_configs(ON_BROKER, ""),
+        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "DescribeConfigs, of client metrics",
+        K.DESCRIBE_CONFIGS,
+        4,
+        wants_configs(ON_CLIENT_METRICS, "fresh"),
+        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "AlterConfigs, of a topic",
+        K.ALTER_CONFIGS,
+        2,
+        replaces_configs(ON_TOPIC, "topic", "retention.ms"),
+        ((topic(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "AlterConfigs, of a group",
+        K.ALTER_CONFIGS,
+        2,
+        replaces_configs(ON_GROUP, "group"),
+        ((group(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "AlterConfigs, of a node",
+        K.ALTER_CONFIGS,
+        2,
+        replaces_configs(ON_BROKER),
+        ((cluster(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "IncrementalAlterConfigs, of a topic",
+        K.INCREMENTAL_ALTER_CONFIGS,
+        1,
+        sets_configs(ON_TOPIC, "topic", "retention.ms"),
+        ((topic(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "IncrementalAlterConfigs, of a group",
+        K.INCREMENTAL_ALTER_CONFIGS,
+        1,
+        sets_configs(ON_GROUP, "group", "consumer.session.timeout.ms"),
+        ((group(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "IncrementalAlterConfigs, of a node",
+        K.INCREMENTAL_ALTER_CONFIGS,
+        1,
+        sets_configs(ON_BROKER, "", "background.threads"),
+        ((cluster(OP.ALTER_CONFIGS),),),
+    ),
+    Q(
+        "AlterReplicaLogDirs",
+        K.ALTER_REPLICA_LOG_DIRS,
+        2,
+        lambda g: alter_replica_log_dirs.REQUEST(
+            dirs=[
+                alter_replica_log_dirs.DIR(
+                    path="/no/such/folder",
+                    topics=[alter_replica_log_dirs.TOPIC(name=g.topic, partitions=[0])],
+                )
+            ]
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DescribeLogDirs",
+        K.DESCRIBE_LOG_DIRS,
+        4,
+        lambda g: describe_log_dirs.REQUEST(
+            topics=[describe_log_dirs.TOPIC(topic=g.topic, partitions=[0])]
+        ),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "CreatePartitions",
+        K.CREATE_PARTITIONS,
+        3,
+        lambda g: create_partitions.REQUEST(
+            topics=[create_partitions.TOPIC(name=g.topic, count=2)],
+            timeout_ms=10_000,
+            validate_only=True,
+        ),
+        ((topic(OP.ALTER),),),
+    ),
+    Q(
+        "DeleteGroups",
+        K.DELETE_GROUPS,
+        2,
+        lambda g: delete_groups.REQUEST(groups_names=[g.fresh]),
+        ((group(OP.DELETE, "fresh"),),),
+    ),
+    Q(
+        "ElectLeaders",
+        K.ELECT_LEADERS,
+        2,
+        lambda g: elect_leaders.REQUEST(
+            topic_partitions=[elect_leaders.TOPIC(topic=g.topic, partitions=[0])],
+            timeout_ms=10_000,
+        ),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "AlterPartitionReassignments",
+        K.ALTER_PARTITION_REASSIGNMENTS,
+        0,
+        named(alter_partition_reassignments, partition_index=0, replicas=[0]),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "ListPartitionReassignments",
+        K.LIST_PARTITION_REASSIGNMENTS,
+        0,
+        lambda _: list_partition_reassignments.REQUEST(),
+        ((cluster(OP.DESCRIBE),),),
+    ),
+    Q(
+        "OffsetDelete",
+        K.OFFSET_DELETE,
+        0,
+        lambda g: offset_delete.REQUEST(
+            group_id=g.group,
+            topics=[
+                offset_delete.TOPIC(
+                    name=g.topic, partitions=[offset_delete.PARTITION(partition_index=5)]
+                )
+            ],
+        ),
+        ((group(OP.DELETE),), (READ,)),
+    ),
+    Q("DescribeQuorum", K.DESCRIBE_QUORUM, 2, lambda _: QUORUM, ((cluster(OP.DESCRIBE),),)),
+    Q(
+        "UpdateFeatures",
+        K.UPDATE_FEATURES,
+        2,
+        lambda _: update_features.REQUEST(timeout_ms=10_000),
+        ((cluster(OP.ALTER),),),
+    ),
+    Q(
+        "DescribeCluster",
+        K.DESCRIBE_CLUSTER,
+        1,
+        lambda _: describe_cluster.REQUEST(include_cluster_authorized_operations=True),
+        (),
+        also=(cluster(OP.DESCRIBE), cluster(OP.ALTER), cluster(OP.CREATE)),
+    ),
+    Q(
+        "DescribeProducers",
+        K.DESCRIBE_PRODUCERS,
+        0,
+        lambda g: describe_producers.REQUEST(
+            topics=[describe_producers.TOPIC(name=g.topic, partition_indexes=[0])]
+        ),
+        ((READ,),),
+    ),
+    Q(
+        "DescribeTransactions",
+        K.DESCRIBE_TRANSACTIONS,
+        0,
+        lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
+        ((DESCRIBE_BY_ID,),),
+    ),
+    Q(
+        "DescribeTransactions, its topics",
+        K.DESCRIBE_TRANSACTIONS,
+        0,
+        lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
+        ((DESCRIBE_BY_ID,), (DESCRIBE,)),
+        hides="topic",
+    ),
+    Q(
+        "ListTransactions",
+        K.LIST_TRANSACTIONS,
+        1,
+        lambda _: list_transactions.REQUEST(duration_filter=-1),
+        ((DESCRIBE_BY_ID,),),
+        hides="transactional_id",
+    ),
+    Q(
+        "ConsumerGroupHeartbeat",
+        K.CONSUMER_GROUP_HEARTBEAT,
+        1,
+        beats(names="topic"),
+        ((group(OP.READ, "fresh"),), (DESCRIBE,)),
+    ),
+    Q(
+        "ConsumerGroupHeartbeat, by a pattern",
+        K.CONSUMER_GROUP_HEARTBEAT,
+        1,
+        beats(pattern="topic"),
+        ((group(OP.READ, "fresh"),),),
+    ),
+    Q(
+        "ConsumerGroupDescribe",
+        K.CONSUMER_GROUP_DESCRIBE,
+        1,
+        lambda g: consumer_group_describe.REQUEST(
+            group_ids=[g.consumers], include_authorized_operations=True
+        ),
+        ((group(OP.DESCRIBE, "consumers"),), (DESCRIBE,)),
+    ),
+    Q(
+        "ListConfigResources",
+        K.LIST_CONFIG_RESOURCES,
+        1,
+        lambda _: list_config_resources.REQUEST(resource_types=[ON_BROKER]),
+        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ),
+    Q(
+        "DescribeTopicPartitions",
+        K.DESCRIBE_TOPIC_PARTITIONS,
+        0,
+        lambda g: describe_topic_partitions.REQUEST(
+            topics=[describe_topic_partitions.TOPIC(name=g.topic)]
+        ),
+        ((DESCRIBE,),),
+    ),
+    Q(
+        "DescribeTopicPartitions, of all topics",
+        K.DESCRIBE_TOPIC_PARTITIONS,
+        0,
+        lambda _: describe_topic_partitions.REQUEST(topics=[]),
+        ((DESCRIBE,),),
+        hides="topic",
+    ),
+)
+FREE = {K.API_VERSIONS, K.SASL_HANDSHAKE, K.SASL_AUTHENTICATE}
+"""They need nothing: a client sends them before it has said who it is."""

@@ -1,0 +1,216 @@
+"""The listeners and the security that the options of `samsa up` ask for, and what they refuse."""
+
+import argparse
+import stat
+from pathlib import Path
+
+import pytest
+
+from samsa_broker.cli import up_secure, up_security
+from samsa_broker.cli.main import parser
+from samsa_broker.cli.up_security import Mistake
+from samsa_broker.server.listeners import Kind
+from samsa_broker.server.tls_context import ClientAuth, TlsContext
+
+TLS = ("--tls-cert", "c.pem", "--tls-key", "k.pem")
+SASL_TLS = ("--listen", "sasl+tls://127.0.0.1:9093", *TLS)
+
+
+def given(*words: str) -> argparse.Namespace:
+    return parser("up").parse_args(["up", *words])
+
+
+def listeners(*words: str) -> list[str]:
+    return [str(each) for each in up_security.listeners(given(*words))]
+
+
+def secured(*words: str) -> up_security.SecuritySettings | None:
+    options = given(*words)
+    return up_security.security(options, up_security.listeners(options))
+
+
+def test_without_options_there_is_one_plain_listener_and_no_security():
+    assert listeners() == ["plaintext://127.0.0.1:9092"]
+    assert secured() is None
+    options = given()
+    assert up_security.tls_files(options, up_security.listeners(options)) is None
+
+
+def test_host_and_port_are_the_short_form_of_a_plain_listener():
+    assert listeners("--host", "::1", "--port", "1") == ["plaintext://[::1]:1"]
+
+
+def test_each_listener_has_its_own_advertised_address():
+    found = up_security.listeners(
+        given(
+            *("--listen", "plaintext://127.0.0.1:1", "--listen", "tls://[::]:2"),
+            *("--advertise", "tls://kafka.example:9093"),
+        )
+    )
+    assert [(each.kind, each.advertise) for each in found] == [
+        (Kind.PLAINTEXT, None),
+        (Kind.TLS, ("kafka.example", 9093)),
+    ]
+
+
+def test_an_advertised_address_without_a_kind_is_that_of_the_only_listener():
+    (only,) = up_security.listeners(given("--advertise", "kafka.example:1"))
+    assert only.advertise == ("kafka.example", 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--listen", "tls://127.0.0.1:1", "--port", "5", *TLS),
+        ("--listen", "tls://127.0.0.1:1", "--listen", "tls://127.0.0.1:2", *TLS),
+        ("--advertise", "a:1", "--advertise", "b:1"),
+        ("--advertise", "tls://a:1"),
+        ("--listen", "tls://a:1", "--listen", "plaintext://b:1", "--advertise", "c:1", *TLS),
+        ("--listen", "tls://127.0.0.1:1"),
+        ("--listen", "tls://127.0.0.1:1", "--tls-cert", "c.pem"),
+        TLS,
+        ("--listen", "tls://127.0.0.1:1", *TLS, "--tls-client-auth", "wanted"),
+        ("--super-user", "User:a"),
+        ("--allow-everyone-if-no-acl",),
+        (*SASL_TLS, "--sasl-mechanisms", "OAUTHBEARER"),
+        (*SASL_TLS, "--oauth-jwks", "keys.json"),
+        ("--acls", "--ssl-principal-mapping", "RULE:("),
+    ],
+    ids=" ".join,
+)
+def test_options_that_do_not_go_together_are_refused(words: tuple[str, ...]):
+    options = given(*words)
+
+    def ask_for_all() -> None:
+        listening = up_security.listeners(options)
+        up_security.tls_files(options, listening)
+        up_security.security(options, listening)
+
+    with pytest.raises(Mistake):
+        ask_for_all()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--listen", "127.0.0.1:1"),
+        ("--listen", "ssl://127.0.0.1:1"),
+        ("--listen", "tls://127.0.0.1"),
+        ("--sasl-mechanisms", "GSSAPI"),
+        ("--sasl-mechanisms", "AWS_MSK_IAM"),
+        ("--super-user", "admin"),
+        ("--tls-client-auth", "perhaps"),
+    ],
+    ids=" ".join,
+)
+def test_words_that_mean_nothing_are_refused(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(SystemExit):
+        given(*words)
+    assert words[0] in capsys.readouterr().err
+
+
+def test_a_listener_with_sasl_offers_scram_unless_told_otherwise():
+    settings = secured(*SASL_TLS)
+    assert settings is not None
+    assert settings.mechanisms == ("SCRAM-SHA-256", "SCRAM-SHA-512")
+    assert not settings.rules.has_acls
+
+
+def test_acls_alone_are_security_too():
+    settings = secured("--acls", "--super-user", "User:admin")
+    assert settings is not None
+    assert settings.mechanisms == ()
+    assert settings.rules.super_users == {"User:admin"}
+
+
+@pytest.mark.parametrize(
+    ("more", "auth"),
+    [
+        ((), ClientAuth.NONE),
+        (("--tls-client-ca", "ca.pem"), ClientAuth.REQUIRED),
+        (("--tls-client-ca", "ca.pem", "--tls-client-auth", "wanted"), ClientAuth.WANTED),
+    ],
+)
+def test_whose_certificates_are_asked_for(more: tuple[str, ...], auth: ClientAuth):
+    options = given("--listen", "tls://127.0.0.1:1", *TLS, *more)
+    files = up_security.tls_files(options, up_security.listeners(options))
+    assert files is not None
+    assert files.client_auth is auth
+
+
+@pytest.mark.parametrize(
+    ("words", "is_warned"),
+    [
+        (("--host", "0.0.0.0"), True),
+        (("--listen", "tls://0.0.0.0:1", *TLS), True),
+        (("--listen", "sasl+plaintext://0.0.0.0:1"), True),
+        (("--listen", "sasl+tls://0.0.0.0:1", *TLS), False),
+        (("--listen", "tls://0.0.0.0:1", *TLS, "--tls-client-ca", "ca.pem"), False),
+        (("--host", "0.0.0.0", "--acls"), False),
+        (("--host", "127.0.0.1"), False),
+        (("--host", "localhost"), False),
+    ],
+)
+def test_a_listener_that_others_reach_and_that_asks_nobody_is_warned_of(
+    words: tuple[str, ...], is_warned: bool
+):
+    options = given(*words)
+    warned = up_security.warnings(options, up_security.listeners(options))
+    assert len(warned) == is_warned
+
+
+# --secure
+
+
+def prepared(folder: Path, *words: str) -> argparse.Namespace:
+    options = given("--secure", *words)
+    first = up_secure.prepare(options, folder)
+    assert first is not None
+    assert first.name == "admin"
+    assert first.password not in repr(first)
+    return options
+
+
+def test_secure_makes_a_closed_broker_of_files_that_only_the_owner_reads(tmp_path: Path):
+    options = prepared(tmp_path)
+    listening = up_security.listeners(options)
+    assert [str(each) for each in listening] == ["sasl+tls://127.0.0.1:9092"]
+    files = up_security.tls_files(options, listening)
+    assert files is not None
+    assert TlsContext(files).current
+    settings = up_security.security(options, listening)
+    assert settings is not None
+    assert settings.rules.has_acls
+    assert settings.rules.super_users == {"User:admin"}
+    made = list((tmp_path / "security").iterdir())
+    assert len(made) == 4
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
+
+
+def test_secure_keeps_what_it_has_made(tmp_path: Path):
+    prepared(tmp_path)
+    before = {path: path.read_bytes() for path in (tmp_path / "security").iterdir()}
+    prepared(tmp_path)
+    assert {path: path.read_bytes() for path in (tmp_path / "security").iterdir()} == before
+
+
+def test_secure_and_listeners_of_ones_own_are_refused(tmp_path: Path):
+    with pytest.raises(Mistake):
+        up_secure.prepare(given("--secure", *SASL_TLS), tmp_path)
+
+
+def test_the_password_is_printed_on_a_terminal_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    options = prepared(tmp_path)
+    password = (tmp_path / "security" / "admin.password").read_text()
+    monkeypatch.setattr(up_secure, "is_terminal", lambda: False)
+    kept = "\n".join(up_secure.lines(options, tmp_path, "127.0.0.1:9092"))
+    assert password not in kept
+    assert str(tmp_path / "security" / "admin.password") in kept
+    monkeypatch.setattr(up_secure, "is_terminal", lambda: True)
+    shown = "\n".join(up_secure.lines(options, tmp_path, "127.0.0.1:9092"))
+    assert shown.count(password) == 3
+    assert shown.count("127.0.0.1:9092") == 3

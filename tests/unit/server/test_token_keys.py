@@ -1,0 +1,121 @@
+"""Keys of tokens: which tokens they accept, and when they are read again."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from joserfc.jwk import RSAKey
+from support.tokens import Issuer, part, published
+
+from samsa_broker.server import token_keys
+from samsa_broker.server.token_keys import REFRESH_S, SELDOM_S, TokenKeys
+
+
+class Clock:
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class Given:
+    def __init__(self, folder: Path) -> None:
+        self.issuer = Issuer()
+        self.path = folder / "jwks.json"
+        self.clock = Clock()
+        self.publish()
+        self.keys = TokenKeys(str(self.path), self.clock)
+
+    def publish(self) -> None:
+        self.path.write_bytes(self.issuer.jwks)
+
+    def accepts(self, token: str, **header: Any) -> bool:
+        said = {"alg": "ES256", "kid": "one", **header}
+        return self.keys.verify(token, {name: it for name, it in said.items() if it is not None})
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Given:
+    return Given(tmp_path)
+
+
+def test_a_token_of_the_issuer_is_accepted_and_a_changed_one_is_not(given: Given):
+    token = given.issuer.token()
+    assert given.accepts(token)
+    header, payload, signature = token.split(".")
+    assert not given.accepts(f"{header}.{part(given.issuer.claims(sub='admin'))}.{signature}")
+    assert not given.accepts(f"{header}.{payload}.")
+    assert not given.accepts("nonsense")
+
+
+def test_a_key_of_the_same_name_that_another_has_made_is_refused(given: Given):
+    assert not given.accepts(given.issuer.token(given.issuer.new_key("one")))
+
+
+def test_a_token_without_the_name_of_a_key_is_checked_with_all_of_them(given: Given):
+    given.issuer.keys.append(given.issuer.new_key("two"))
+    given.publish()
+    token = given.issuer.token(given.issuer.keys[1])
+    assert given.accepts(token, kid=None)
+
+
+@pytest.mark.parametrize("alg", ["none", "HS256", "ES384", "RS256", ""])
+def test_another_algorithm_than_the_keys_is_refused(given: Given, alg: str):
+    assert not given.accepts(given.issuer.token(), alg=alg)
+
+
+def test_a_key_for_encryption_signs_nothing(given: Given):
+    key = RSAKey.generate_key(2048, {"kid": "one", "use": "enc"})
+    given.issuer.keys = [key]
+    given.publish()
+    sign = RSAKey.import_key({**key.as_dict(private=True), "use": "sig"})
+    assert not given.accepts(given.issuer.token(sign, "RS256"), alg="RS256")
+
+
+def test_a_new_key_is_found_and_unknown_ones_do_not_make_it_read_all_the_time(given: Given):
+    assert given.accepts(given.issuer.token())
+    fresh = given.issuer.new_key("fresh")
+    given.issuer.keys.append(fresh)
+    given.publish()
+    token = given.issuer.token(fresh)
+    assert not given.accepts(token, kid="fresh")
+    for number in range(100):
+        given.accepts(token, kid=f"made up {number}")
+    assert given.keys.reads == 1
+    given.clock.now_s = SELDOM_S
+    assert given.accepts(token, kid="fresh")
+    assert given.keys.reads == 2
+
+
+def test_a_withdrawn_key_ends_within_the_hour(given: Given):
+    token = given.issuer.token()
+    assert given.accepts(token)
+    given.issuer.keys = [given.issuer.new_key("two")]
+    given.publish()
+    given.clock.now_s = REFRESH_S - 1
+    assert given.accepts(token)
+    given.clock.now_s = REFRESH_S
+    assert not given.accepts(token)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b'{"keys": 5}', b'{"keys": [{"kty": "EC"}]}']
+)
+def test_keys_that_cannot_be_read_leave_the_last_ones(given: Given, content: bytes):
+    token = given.issuer.token()
+    assert given.accepts(token)
+    given.path.write_bytes(content)
+    given.clock.now_s = REFRESH_S
+    assert given.accepts(token)
+    given.path.unlink()
+    given.clock.now_s = 2 * REFRESH_S
+    assert given.accepts(token)
+
+
+def test_keys_are_read_from_a_url_up_to_a_limit(given: Given, monkeypatch: pytest.MonkeyPatch):
+    with published(given.issuer) as url:
+        keys = TokenKeys(url, given.clock)
+        assert keys.verify(given.issuer.token(), {"alg": "ES256", "kid": "one"})
+        monkeypatch.setattr(token_keys, "MOST_BYTES", 10)
+        keys = TokenKeys(url, given.clock)
+        assert not keys.verify(given.issuer.token(), {"alg": "ES256", "kid": "one"})
