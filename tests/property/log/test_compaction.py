@@ -1,4 +1,4 @@
-"""Random changelogs, in any codec and cut into slots anyhow, compacted whenever: a reader from the
+"""Random changelogs, in any codec and cut into appends anyhow, compacted whenever: a reader from the
 start always has the newest of every key, and nothing that was never written."""
 
 import asyncio
