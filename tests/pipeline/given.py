@@ -18,7 +18,7 @@ from samsa.log.layout import Batch
 from samsa.log.stores import Stores
 from samsa.ports import Extent, Journal, Ledger, Objects, Partition, Topic
 from samsa.records import Record, build, read_header
-from samsa.records.batch import filler
+from samsa.records.batch import compacted_filler
 from samsa.runtime.store_urls import open_journal, open_ledger, open_objects
 from samsa.runtime.system import SystemClock, fresh_words
 
@@ -151,7 +151,7 @@ class Given:
 
     def compacted(self, name: str, number: int, offsets: int) -> None:
         """Offsets whose records were compacted away."""
-        self.append(name, number, filler(0, offsets))
+        self.append(name, number, compacted_filler(0, offsets))
 
     def tail(self, name: str, number: int) -> list[Extent]:
         """What is in the head."""

@@ -11,7 +11,7 @@ from unit.http_api.given import Api, Site
 from samsa.http_api.writing import RecordDraft, write
 from samsa.log.layout import Batch
 from samsa.records import Codec, Record, build
-from samsa.records.batch import filler, seal
+from samsa.records.batch import compacted_filler, seal
 from samsa.records.header import HEADER_SIZE, read_header
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import produce
@@ -235,7 +235,7 @@ async def test_filler_is_passed_over(api: Api, site: Site):
     await api.topic()
     await api.write("one")
     partition = await site.kafka.partition("orders", 0)
-    empty = bytearray(filler(1, 3))
+    empty = bytearray(compacted_filler(1, 3))
     await site.broker.log.append(partition, Batch(read_header(empty), memoryview(empty)))
     assert (await api.get(READ, offset=1))["next_offset"] == 4
     await api.write("two")

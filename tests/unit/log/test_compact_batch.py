@@ -20,7 +20,7 @@ from unit.log.compacting import (
 from samsa.log.compact_aborted import AbortedIn
 from samsa.log.compact_keys import KeyMap
 from samsa.ports import Aborted
-from samsa.records import Codec, read_header, validate
+from samsa.records import Codec, filler, read_header, validate
 from samsa.records.batch import assign, seal
 from samsa.records.control import commits, marker
 from samsa.records.header import LOG_APPEND_TIME, TRANSACTIONAL
@@ -208,6 +208,14 @@ def test_records_of_a_committed_transaction_are_compacted_and_their_batch_stays_
         assert getattr(after, name) == getattr(before, name), name
 
 
+def test_an_aborted_batch_that_its_producer_may_be_asked_about_leaves_its_header():
+    batch = keyed(10, (b"a", b"1"), (b"b", b"2"), codec=Codec.LZ4, **WROTE)
+    kept = cleaned(batch, a_sieve(newest_in(batch), asked_for={10}, aborted=ABORTED))
+    before, after = read_header(batch), read_header(kept)
+    assert (after.count, after.offsets, after.last_sequence) == (0, 2, before.last_sequence)
+    assert after.is_transactional
+
+
 def test_an_aborted_batch_above_the_end_of_the_round_stays():
     batch = keyed(10, (b"a", b"1"), **WROTE)
     assert cleaned(batch, a_sieve({b"a": 10}, end=10, aborted=ABORTED)) is batch
@@ -344,10 +352,19 @@ def test_a_bomb_is_left_where_it_is(monkeypatch):
     assert cleaned(batch, a_sieve({b"a": 99})) is batch
 
 
-# Empty batches
+# Producers
 
 
-@pytest.mark.parametrize("producer", [{}, PRODUCER], ids=["without a producer", "of a producer"])
-def test_an_empty_batch_goes(producer):
-    empty = seal(read_header(keyed(10, (b"a", b"1"), **producer))._replace(count=0))
-    assert cleaned(empty, a_sieve({})) is None
+def test_a_batch_that_its_producer_may_be_asked_about_leaves_its_header():
+    batch = keyed(10, (b"a", b"1"), (b"b", b"2"), codec=Codec.LZ4, **PRODUCER)
+    kept = cleaned(batch, a_sieve({b"a": 99, b"b": 99}, asked_for={10}))
+    before, after = read_header(batch), read_header(kept)
+    assert (after.count, after.size, after.codec) == (0, 61, Codec.NONE)
+    for name in ("base_offset", "offsets", *PRODUCER, "last_sequence", "max_timestamp"):
+        assert getattr(after, name) == getattr(before, name), name
+    assert cleaned(kept, a_sieve({}, asked_for={10})) is kept
+    assert cleaned(kept, a_sieve({}, asked_for={9})) is None
+
+
+def test_a_batch_without_a_producer_is_never_asked_for():
+    assert cleaned(filler(10, 3, -1), a_sieve({}, asked_for={10})) is None

@@ -86,7 +86,7 @@ def test_what_is_noted_is_cleaned_by_its_places_as_by_its_keys(codec):
     ]
     log.append(keyed(4_500, (None, b"no key"), (b"long" * 50, b"1"), (b"long" * 50, None)))
     keys = noted(*log)
-    by_places = keys.sieve(TIME, HOUR)
+    by_places = keys.sieve(TIME, HOUR, frozenset())
     by_keys = by_places._replace(start=2**63)
     assert by_places.start == 0
     found = cleaned_all(log, by_places)
@@ -99,5 +99,5 @@ def test_what_could_not_be_read_is_not_cleaned_by_its_places():
     broken = seal(read_header(good), good[61:-3])
     keys = noted(broken, keyed(2, (b"a", b"3")))
     assert keys.unread == {0}
-    found = cleaned_all([broken], keys.sieve(TIME, HOUR))
+    found = cleaned_all([broken], keys.sieve(TIME, HOUR, frozenset()))
     assert not found.changed

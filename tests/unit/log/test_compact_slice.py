@@ -1,6 +1,6 @@
 """What stays of neighbouring batches: every offset in some batch, and as few as possible."""
 
-from unit.log.compacting import a_sieve, cleaned_all, keyed, newest_in
+from unit.log.compacting import a_sieve, cleaned_all, keyed, newest_in, pairs_in
 
 from samsa.log.compact_slice import MOST_OFFSETS
 from samsa.records import filler, headers, is_filler, read_header
@@ -62,6 +62,19 @@ def test_positions_are_where_the_batches_lie():
     log = [keyed(n, (b"%d" % (n % 2), b"x" * n), (b"z", b"")) for n in range(0, 12, 2)]
     found = cleaned_all(log, a_sieve(newest_in(*log)))
     assert found.placed == headers(b"".join(found.parts))
+
+
+def test_headers_that_are_asked_for_stay_between_what_goes():
+    log = [keyed(n, (b"a", b"x"), base_sequence=n, **PRODUCER) for n in range(4)]
+    found = cleaned_all(log, a_sieve({b"a": 99}, asked_for={1, 3}))
+    data = b"".join(found.parts)
+    assert [(h.base_offset, h.producer_id, h.base_sequence) for _, h in headers(data)] == [
+        (0, -1, -1),
+        (1, 7, 1),
+        (2, -1, -1),
+        (3, 7, 3),
+    ]
+    assert pairs_in(data) == []
 
 
 def test_a_gap_that_no_batch_can_take_is_two():

@@ -1,9 +1,8 @@
 """DescribeProducers (key 61).
 
 Behaviour: lists the idempotent producers that a partition remembers, each with the sequence of its
-last batch, with that batch's timestamp in the log (−1 once the batch was deleted or compacted
-away), and with the first offset of the transaction that it has open (−1: none). Coordinators have
-no epochs.
+last batch, with that batch's timestamp in the log (−1 once the batch has been deleted), and with
+the first offset of the transaction that it has open (−1: none). Coordinators have no epochs.
 """
 
 from __future__ import annotations

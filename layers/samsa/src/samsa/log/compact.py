@@ -35,6 +35,7 @@ from .compact_plan import NEVER_MS, Compaction, Survey
 from .compact_progress import Gone, Progress
 from .compact_slice import Cleaned, clean_all
 from .extents import Range, cut, describe, join, piece, read, whole
+from .producers import ProducerState
 from .read import OutOfRange, Reader, indexed_end
 from .segments import segment_key
 from .stores import Stores
@@ -133,8 +134,9 @@ class Compactor:
         gone = await self._gone.below(partition, found.now_ms, limits.sweep_grace_ms)
         noting = self._parts.of(partition, head, found.start, end)
         keys = await self._note_keys(noting, found.start, end, out_of_time)
+        asked_for = await self._asked_for(partition, found.now_ms)
         markers_ms = max(rules.tombstones_ms, limits.sweep_grace_ms)
-        sieve = keys.sieve(found.now_ms, rules.tombstones_ms, markers_ms)
+        sieve = keys.sieve(found.now_ms, rules.tombstones_ms, asked_for, markers_ms)
         left_at = await self.progress.at(partition, keys.end)
         start = max(head.log_start, left_at)
         log = self._parts.of(partition, head, start, keys.end, rules.span_ms)
@@ -166,6 +168,13 @@ class Compactor:
             if keys.full or out_of_time():
                 break
         return keys
+
+    async def _asked_for(self, partition: Partition, now_ms: int) -> set[int]:
+        """Read after the head: the producers of all that the head shows were bound before."""
+        producers = await self._stores.ledger.producers(partition, now_ms)
+        return {
+            entry.base for bound in producers.values() for entry in ProducerState.of(bound).entries
+        }
 
     async def _clean(
         self,

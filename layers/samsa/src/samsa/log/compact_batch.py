@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple, TypeAlias
 
 from samsa.records.batch import seal
-from samsa.records.compression import compress, decompress
+from samsa.records.compression import CODEC_MASK, compress, decompress
 from samsa.records.control import commits
 from samsa.records.errors import RecordError
 from samsa.records.header import DELETE_HORIZON, HEADER_SIZE, BatchHeader
@@ -53,6 +53,9 @@ class Sieve(NamedTuple):
     """Batches that begin at or above this offset stay as they are. A batch begins here."""
     now_ms: int
     tombstones_ms: int
+    asked_for: Set[int] = frozenset()
+    """Base offsets of batches in the states of idempotent producers. If no record of such a batch
+    stays, an empty batch stays."""
     start: int = 2**63
     """From here on, every batch is in the map, except for those in `unread`."""
     unread: Set[int] = frozenset()
@@ -77,19 +80,22 @@ def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
         return part
     if header.is_control:
         return _marker(header, part, sieve)
-    if header.is_empty or sieve.aborted.holds(header):
-        return None
+    asked_for = header.producer_id >= 0 and header.base_offset in sieve.asked_for
+    if header.is_empty:
+        return part if asked_for else None
+    if sieve.aborted.holds(header):
+        return _emptied(header) if asked_for else None
     try:
-        return (yield from _kept(header, part, sieve))
+        return (yield from _kept(header, part, sieve, asked_for))
     except RecordError:
         return part
 
 
-def _kept(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
+def _kept(header: BatchHeader, part: Part, sieve: Sieve, asked_for: bool) -> Steps[Part | None]:
     """Raises RecordError if the bytes are no records, or if their times fit into no batch."""
     sifted = yield from _sifted(header, part, sieve)
     if sifted.count == 0:
-        return None
+        return _emptied(header) if asked_for else None
     is_new_to_it = sifted.tombstones > 0 and header.delete_horizon is None
     if sifted.count == header.count and not is_new_to_it:
         return part
@@ -136,6 +142,10 @@ def _is_noted(header: BatchHeader, sieve: Sieve) -> bool:
         and header.delete_horizon is None
         and header.base_offset not in sieve.unread
     )
+
+
+def _emptied(header: BatchHeader) -> bytes:
+    return seal(header._replace(attributes=header.attributes & ~CODEC_MASK, count=0))
 
 
 def _rebuilt(header: BatchHeader, sifted: Sifted, horizon: int | None) -> bytes:

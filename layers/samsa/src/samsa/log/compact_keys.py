@@ -6,7 +6,7 @@ log has; more keys cost more rounds.
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from samsa.ports import Buffer
 from samsa.records.batch import headers
@@ -34,13 +34,16 @@ class KeyMap:
     def full(self) -> bool:
         return len(self.newest) + len(self.unread) >= self._most
 
-    def sieve(self, now_ms: int, tombstones_ms: int, markers_ms: int = 0) -> Sieve:
+    def sieve(
+        self, now_ms: int, tombstones_ms: int, asked_for: Set[int], markers_ms: int = 0
+    ) -> Sieve:
         alive = array("q", sorted(self.newest.values()))
         return Sieve(
             self.newest,
             self.end,
             now_ms,
             tombstones_ms,
+            asked_for,
             self.start,
             self.unread,
             alive,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from samsa.ports import Buffer
 from samsa.records.batch import (
     BatchHeader,
-    filler,
+    compacted_filler,
     headers,
     is_filler,
     read_header,
@@ -72,7 +72,7 @@ class _Slice:
         self.changed = True
         start, end = gap[0][0].base_offset, gap[-1][0].next_offset
         for base in range(start, end, MOST_OFFSETS):
-            empty = filler(base, min(MOST_OFFSETS, end - base))
+            empty = compacted_filler(base, min(MOST_OFFSETS, end - base))
             self._put(read_header(empty), empty)
 
     def _put(self, header: BatchHeader, part: Part) -> None:

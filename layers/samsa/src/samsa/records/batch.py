@@ -13,6 +13,7 @@ from samsa.records.compression import CODEC_MASK, codec_of
 from samsa.records.errors import CorruptBatch, InvalidRecord
 from samsa.records.header import (
     CONTROL,
+    DELETE_HORIZON,
     HEADER_SIZE,
     LOG_APPEND_TIME,
     LOG_OVERHEAD,
@@ -25,6 +26,7 @@ from samsa.records.header import (
 __all__ = [
     "BatchHeader",
     "assign",
+    "compacted_filler",
     "filler",
     "headers",
     "is_filler",
@@ -115,8 +117,8 @@ def seal(header: BatchHeader, payload: bytes = b"") -> bytes:
     return b"".join((before, _CRC.pack(crc32c(protected)), protected))
 
 
-def filler(base_offset: int, count: int, timestamp: int = NO_TIMESTAMP) -> bytes:
-    """A batch that takes the offsets of records that were compacted away, and holds none."""
+def filler(base_offset: int, count: int, timestamp: int, attributes: int = 0) -> bytes:
+    """A batch that takes offsets and holds no records, as in a compacted Kafka log."""
     return seal(
         BatchHeader(
             base_offset=base_offset,
@@ -124,7 +126,7 @@ def filler(base_offset: int, count: int, timestamp: int = NO_TIMESTAMP) -> bytes
             leader_epoch=0,
             magic=MAGIC,
             crc=0,
-            attributes=0,
+            attributes=attributes,
             last_offset_delta=count - 1,
             base_timestamp=timestamp,
             max_timestamp=timestamp,
@@ -134,6 +136,11 @@ def filler(base_offset: int, count: int, timestamp: int = NO_TIMESTAMP) -> bytes
             count=0,
         )
     )
+
+
+def compacted_filler(base_offset: int, count: int) -> bytes:
+    """The filler for records that were compacted away. DELETE_HORIZON tells it from others."""
+    return filler(base_offset, count, NO_TIMESTAMP, DELETE_HORIZON)
 
 
 def is_filler(header: BatchHeader) -> bool:
