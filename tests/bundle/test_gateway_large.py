@@ -135,7 +135,7 @@ def offsets_in(frames: bytes) -> list[int]:
     return [offset_in(row) for row in found]
 
 
-def test_produces_that_come_together_share_a_slot_in_their_order(cluster: Cluster):
+def test_produces_that_come_together_share_a_commit_in_their_order(cluster: Cluster):
     client = cluster.client()
     create(client)
     values = [bytes([number]) * (MEGABYTE // 2) for number in range(4)]

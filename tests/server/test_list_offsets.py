@@ -101,7 +101,7 @@ def test_an_empty_log_starts_and_ends_at_0_and_holds_no_time(peer: Peer, topic: 
     assert [offset_at(peer, topic, at).offset for at in (NOW, MAX_TIMESTAMP)] == [-1, -1]
 
 
-def test_batches_that_share_a_slot_are_told_apart_by_time(peer: Peer, topic: str) -> None:
+def test_batches_that_share_an_entry_are_told_apart_by_time(peer: Peer, topic: str) -> None:
     for n in range(200):
         peer.send(
             ApiKey.PRODUCE, 9, produce_row(topic, batch(b"x" * 500, timestamp=NOW + 1_000 * n))

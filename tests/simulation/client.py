@@ -36,13 +36,32 @@ class Client:
     async def answer(self, process: Process, future: "asyncio.Future[Any]") -> Any:
         """The process may die before it answers, or be too slow; what it does then, it does."""
         patience = PATIENT_S if self.world.weather.calm else self._patience
-        either = asyncio.FIRST_COMPLETED
-        await asyncio.wait({future, process.died}, timeout=patience, return_when=either)
+        await either(future, process.died, patience)
         if not future.done():
             self.world.note(self.name, "loses", process.name)
             self._patience *= 1.5
             raise Gone
         return future.result()
+
+
+async def either(
+    one: "asyncio.Future[Any]", other: "asyncio.Future[Any]", timeout_s: float
+) -> None:
+    """`asyncio.wait` for the first of two, which every request does."""
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+
+    def release(_: Any = None) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    timer = loop.call_later(timeout_s, release)
+    for future in (one, other):
+        future.add_done_callback(release)
+    await waiter
+    timer.cancel()
+    for future in (one, other):
+        future.remove_done_callback(release)
 
 
 def batch_of(label: str, count: int, **producer: int) -> bytes:

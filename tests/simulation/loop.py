@@ -1,12 +1,14 @@
 """An event loop whose time passes only when nothing can run, and then at once.
 
-Most of the time of a schedule is spent here. So callbacks are called without a handle of asyncio's,
+Much of the time of a schedule is spent here. So callbacks are called without a handle of asyncio's,
 and without a context: the log has no context variables.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -15,22 +17,24 @@ class Stuck(Exception):
     """Everyone waits for something that can never happen."""
 
 
-class Call:
-    """What is called later, in place of asyncio's handles."""
+class Timer:
+    """What can be called off before its time, in place of asyncio's handles."""
 
-    __slots__ = ("args", "callback", "is_cancelled")
+    __slots__ = ("callback",)
 
-    def __init__(self, callback: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        self.callback = callback
-        self.args = args
-        self.is_cancelled = False
+    def __init__(self, callback: Callable[[], Any]) -> None:
+        self.callback: Callable[[], Any] | None = callback
+
+    def __call__(self) -> None:
+        if self.callback is not None:
+            self.callback()
 
     def cancel(self) -> None:
         """It is passed over when its time comes."""
-        self.is_cancelled = True
+        self.callback = None
 
     def cancelled(self) -> bool:
-        return self.is_cancelled
+        return self.callback is None
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
@@ -39,7 +43,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self._timers: list[tuple[float, int, Call]] = []
+        self._calls: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
+        self._timers: list[tuple[float, int, Callable[..., Any], tuple[Any, ...]]] = []
         self._started = 0
         self._tasks: list[asyncio.Task[Any]] = []
         self.mishap: BaseException | None = None
@@ -48,25 +53,30 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         return self._now
 
+    get_debug = bool  # asked for each future and task; not a function, which would be slower
+
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Call:
-        call = Call(callback, args)
-        self._ready.append(call)
-        return call
+    ) -> None:
+        """Nothing calls off what comes next."""
+        self._calls.append((callback, args))
 
     def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Call:
-        return self.call_at(self._now + delay, callback, *args)
+    ) -> Timer:
+        timer = Timer(partial(callback, *args))
+        self.after(delay, timer)
+        return timer
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Call:
-        call = Call(callback, args)
+    ) -> Timer:
+        return self.call_later(when - self._now, callback, *args)
+
+    def after(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
+        """As `call_later`, of what is never called off."""
         self._started += 1
-        heappush(self._timers, (when, self._started, call))
-        return call
+        heappush(self._timers, (self._now + delay, self._started, callback, args))
 
     def create_future(self) -> "asyncio.Future[Any]":
         return asyncio.Future(loop=self)
@@ -80,19 +90,16 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _run_once(self) -> None:
         """Runs until the loop is stopped."""
-        ready, timers = self._ready, self._timers
+        calls, timers = self._calls, self._timers
         try:
             while not self._stopping:
-                if ready:
-                    call = ready.popleft()
+                if calls:
+                    callback, args = calls.popleft()
                 elif timers:
-                    when, _, call = heappop(timers)
-                    if not call.is_cancelled and when > self._now:
-                        self._now = when
+                    self._now, _, callback, args = heappop(timers)
                 else:
                     raise Stuck("nothing is left that could run")
-                if not call.is_cancelled:
-                    call.callback(*call.args)
+                callback(*args)
         except (Stuck, SystemExit, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -111,4 +118,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if not task.done():
                 task._log_destroy_pending = False
                 task.get_coro().close()
+        self._tasks.clear()
+        self._timers.clear()
+        self._calls.clear()
         self.close()

@@ -7,6 +7,7 @@ Tells the seed of each schedule that breaks an invariant, and at the end the pat
 """
 
 import argparse
+import gc
 import os
 import sys
 import time
@@ -71,6 +72,7 @@ def chunks(given: argparse.Namespace) -> Iterator[range]:
 
 def play(seeds: range, compaction: bool) -> Played:
     violations, paths = [], Counter[str]()
+    gc.disable()
     for seed in seeds:
         if compaction:
             with small_groups():
@@ -80,6 +82,7 @@ def play(seeds: range, compaction: bool) -> Played:
         paths += finished.paths
         if finished.violation:
             violations.append((seed, finished.violation))
+    gc.collect()
     return violations, paths, len(seeds)
 
 

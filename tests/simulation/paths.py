@@ -77,8 +77,10 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
                 result = await method(*args)
             except Unavailable as error:
                 result = error
-            for path in filter(None, (name_of(result, args) for name_of in names)):
-                paths[path] += 1
+            for name_of in names:
+                path = name_of(result, args)
+                if path is not None:
+                    paths[path] += 1
             if isinstance(result, Unavailable):
                 raise result
             return result

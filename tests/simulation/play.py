@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .bounds import patched
 from .events import Event, story
 from .loop import Stuck, VirtualLoop
-from .process import LONGEST_SLEEP
+from .process import LONGEST_SLEEP, Process
 from .rules import SOUND, Rules
 from .truth import Violation
 from .world import World
@@ -44,7 +44,18 @@ def run(seed: int, rules: Rules = SOUND) -> Finished:
         finally:
             loop.bury()
             world.packs.remove()
-    return Finished(seed, world.events, world.paths, world.violation)
+    finished = Finished(seed, world.events, world.paths, world.violation)
+    _release(world)
+    return finished
+
+
+def _release(world: World) -> None:
+    """Most of it is free at once then, and not only when garbage is collected."""
+    dead = [one for one in world.graves if isinstance(one, Process)]
+    for process in (*world.processes, *dead):
+        vars(process.log).clear()
+        vars(process).clear()
+    vars(world).clear()
 
 
 async def _until_it_ends(world: World) -> None:

@@ -97,7 +97,7 @@ class Process:
 
     async def call(self, name: str, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         world = self.world
-        await self._pause(name)
+        await self._turn(name)
         fault = world.weather.fault(world.rng, name, name in SEVERAL_STEPS)
         if fault is Fault.LATE and world.setting.kind is Kind.PACKS and name == "commit":
             fault = Fault.REFUSED  # a call of SQLite that has failed does nothing later
@@ -113,7 +113,7 @@ class Process:
             answer = await self._step_by_step(name, answer, fault)
         if fault is Fault.CRASH:
             self.crash()
-        await self._pause(name)
+        await self._turn(name)
         if fault is Fault.LOST:
             raise Unavailable(fault.value)
         return answer
@@ -125,15 +125,16 @@ class Process:
                 return answer
             if fault is Fault.TORN and self.world.rng.random() < 0.5:
                 self.crash()
-            await self._pause(name)
+            await self._turn(name)
             if fault is Fault.TORN:
                 raise Unavailable(fault.value)
 
-    async def _pause(self, name: str) -> None:
+    def _turn(self, name: str) -> "asyncio.Future[None]":
+        """When it is this call's turn to go on."""
         loop = self.world.loop
         turn: asyncio.Future[None] = asyncio.Future(loop=loop)
-        loop.call_later(self._delay(name), self._go_on, turn)
-        await turn
+        loop.after(self._delay(name), self._go_on, turn)
+        return turn
 
     def _delay(self, name: str) -> float:
         world = self.world

@@ -74,6 +74,8 @@ class Weather:
         if self.calm:
             return None
         draw = rng.random() / (5 if name == self.brittle else 1)
+        if draw > self.refused + self.lost + self.late + self.crash + self.torn:
+            return None
         for fault, chance in (
             (Fault.REFUSED, self.refused),
             (Fault.LOST, self.lost),

@@ -1,5 +1,5 @@
-"""Random changelogs, in any codec and cut into slots anyhow, compacted whenever: a reader from the
-start always has the newest of every key, and nothing that was never written."""
+"""Random changelogs, in any codec and cut into appends anyhow, compacted whenever: a reader from
+the start always has the newest of every key, and nothing that was never written."""
 
 import asyncio
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Packs: where slots go, what may be deleted, and who may not."""
+"""Packs: where appends go, what may be deleted, and who may not."""
 
 import os
 from pathlib import Path
@@ -30,7 +30,7 @@ def packs(tmp_path: Path) -> Packs:
     return Packs(str(tmp_path), "a")
 
 
-def test_slots_of_a_partition_follow_one_another(packs: Packs, tmp_path: Path):
+def test_appends_of_a_partition_follow_one_another(packs: Packs, tmp_path: Path):
     first, second = store(packs, 0, b"one"), store(packs, 1, b"two")
     assert first == second
     assert (tmp_path / first).read_bytes() == b"onetwo"

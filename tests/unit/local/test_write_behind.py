@@ -329,7 +329,7 @@ async def test_the_end_is_what_the_ledger_would_say(alone: Alone):
     assert tail.extents == await alone.ledger.extents(PARTITION, 3, 1)
 
 
-async def test_an_offset_within_a_slot_leads_to_the_slot(alone: Alone):
+async def test_an_offset_within_an_entry_leads_to_the_entry(alone: Alone):
     await alone.append(0)
     extent = Extent(1, 5, 2, 7, 8, "", (), 5)
     await alone.journal.commit(PARTITION, extent, [b"ab"], ())

@@ -143,6 +143,10 @@ async def test_a_commit_has_no_more_producers_than_it_may():
     assert groups == [[1, 2, 3], [4, 5, 6], [7]]
 
 
+async def test_fifty_producers_share_one_commit():
+    assert [len(group) for group in await groups_of(*range(50))] == [50]
+
+
 async def test_a_producer_counts_once_however_many_batches_it_has_in_a_commit():
     groups = await groups_of(1, 2, 1, 1, 2, 3, 1, commit_producers=2)
     assert groups == [[1, 2, 1, 1, 2], [3, 1]]

@@ -33,8 +33,8 @@ async def a_broker(**configs: str) -> tuple[Given, Broker]:
     return given, Broker(given.stores, "", groups=SqliteGroups(":memory:"))
 
 
-async def append(given: Given, partition: Partition, slots: int, size: int = 1) -> None:
-    for _ in range(slots):
+async def append(given: Given, partition: Partition, entries: int, size: int = 1) -> None:
+    for _ in range(entries):
         await given.log.append_once(partition, [a_batch(b"." * size)])
 
 

@@ -1,6 +1,7 @@
 """The updates of a head, as expressions of DynamoDB. Each is one UpdateItem, done whole or not.
 
-DynamoDB reads every right side from the item as it was before the update.
+DynamoDB reads every right side from the item as it was before the update. It takes up to 4 KB of an
+expression. So what stands in it for each producer is short: `SHORT` names, and no spaces.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,8 @@ from samsa.aws.head_items import (
 )
 from samsa.aws.items import Item, number
 from samsa.ports.heads import MOST_CLAIMS, MOST_REMOVED, HeadClaim, HeadProducer, HeadUpdate
+
+SHORT = {"#p": "producers", "#b": "producer_bases", "#n": "next_offset"}
 
 
 class Change:
@@ -50,13 +53,14 @@ class Change:
             claim, evictions = held.claim, held.evictions
             self.names[f"#p{n}"] = str(claim.producer_id)
             self.values[f":p{n}"] = producer_attribute(claim, now_ms)
-            self.sets += [f"producers.#p{n} = :p{n}", f"producer_bases.#p{n} = next_offset"]
+            self.names |= SHORT
+            self.sets += [f"#p.#p{n}=:p{n}", f"#b.#p{n}=#n"]
             if evictions is None:
                 self.values[f":v{n}"] = number(claim.after)
-                self.conditions.append(f"producers.#p{n}.v = :v{n}")
+                self.conditions.append(f"#p.#p{n}.v=:v{n}")
             else:
                 self.values[":evictions"] = number(evictions)
-                self.conditions.append(f"attribute_not_exists(producers.#p{n})")
+                self.conditions.append(f"attribute_not_exists(#p.#p{n})")
             self._transaction(n, held)
         if ":evictions" in self.values:
             self.conditions.append("evictions = :evictions")
@@ -65,7 +69,7 @@ class Change:
         """It needs no condition: if the claim holds, so does this (`ports/heads.py`)."""
         if held.opens is not None:
             self.values[f":t{n}"] = number(held.opens)
-            self.sets.append(f"#t{n} = next_offset + :t{n}")
+            self.sets.append(f"#t{n}=#n+:t{n}")
         elif held.closes:
             self.removes.append(f"#t{n}")
         else:

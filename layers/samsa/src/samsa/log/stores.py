@@ -17,6 +17,7 @@ from samsa.ports import (
     Unavailable,
     Wakeups,
 )
+from samsa.ports.heads import MOST_CLAIMS
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,8 +28,8 @@ class Limits:
     commit_bytes: int = 8 * 1024 * 1024
     """Bytes of appends that share one commit; a larger append has a commit of its own."""
     commit_appends: int = 1_000
-    commit_producers: int = 32
-    """Idempotent producers in one commit: an expression of DynamoDB has at most 4 KB."""
+    commit_producers: int = MOST_CLAIMS
+    """Idempotent producers in one commit."""
     window_ms: int = 0
     """How long appends wait for appends to other partitions. 0: only while a put is under way."""
     attempts: int = 6

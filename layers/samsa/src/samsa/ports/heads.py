@@ -15,7 +15,7 @@ from .extents import Extent
 from .journal import Bound, Claim
 from .partitions import Aborted, Head, Partition
 
-MOST_CLAIMS = 32
+MOST_CLAIMS = 64
 """In one update: an expression of DynamoDB has at most 4 KB and 300 operators."""
 MOST_REMOVED = 16
 """Entries, or producers, that one update takes out."""
