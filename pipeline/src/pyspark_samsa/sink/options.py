@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pyspark_samsa.errors import BadOption
 from pyspark_samsa.options import ENVIRONMENT, UserOptions
 from samsa.records import Codec
-
-from .turns import Turn
 
 COMPRESSION = "kafka.compression.type"
 APP, VERSION = "txnAppId", "txnVersion"
@@ -16,6 +15,11 @@ KNOWN = (*ENVIRONMENT, "topic", "includeTimestamp", COMPRESSION, APP, VERSION)
 NOT_OURS = ("kafka.", "checkpointlocation", "queryname", "path", "includeheaders")
 """Prefixes of options that are for Spark, or for a producer, of which there is none."""
 CODECS = tuple(codec.name.lower() for codec in Codec)
+
+
+class NamedWrite(NamedTuple):
+    app: str
+    version: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class SinkOptions:
     codec: Codec
     keeps_time: bool
     """Whether records have the time of the column `timestamp`, and not that of their writing."""
-    turn: Turn | None
+    named: NamedWrite | None
     """The application's name for this write, if it gave one: then it is not written twice."""
 
 
@@ -39,11 +43,11 @@ def read_sink_options(options: Mapping[str, str], streaming: bool) -> SinkOption
         topic=given.text("topic"),
         codec=Codec[given.choice(COMPRESSION, CODECS).upper()],
         keeps_time=given.choice("includeTimestamp", ("false", "true")) == "true",
-        turn=_write_of(given, streaming),
+        named=_write_of(given, streaming),
     )
 
 
-def _write_of(given: UserOptions, streaming: bool) -> Turn | None:
+def _write_of(given: UserOptions, streaming: bool) -> NamedWrite | None:
     app, version = given.text(APP), given.text(VERSION)
     if app is None and version is None:
         return None
@@ -55,4 +59,4 @@ def _write_of(given: UserOptions, streaming: bool) -> Turn | None:
         raise BadOption(f"{APP}: a name has between 1 and {LONGEST_APP} bytes")
     if not version.isdecimal() or int(version) >= 1 << 63:
         raise BadOption(f"{VERSION}: {version!r} is no whole number from 0 on")
-    return Turn(app, int(version))
+    return NamedWrite(app, int(version))
