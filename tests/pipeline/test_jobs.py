@@ -119,6 +119,22 @@ def test_a_table_and_its_checkpoint_are_there_together_or_not_at_all(
     assert "is gone: delete" in capsys.readouterr().err
 
 
+def test_a_topic_that_was_made_again_comes_into_its_table_only_if_a_loss_is_allowed(
+    local_log: Given, to_table: Callable[..., int], content: Callable[..., Any], capsys
+):
+    name = local_log.topic()
+    local_log.append(name, 0, batch((b"a", b"1")))
+    assert to_table(name) == 0
+    local_log.delete(name)
+    local_log.topic(name=name)
+    local_log.append(name, 0, batch((b"b", b"2"), (b"c", b"3")))
+    assert to_table(name) == TROUBLE
+    assert "deleted, and made again" in capsys.readouterr().err
+    assert content("parquet") == [(0, 0, b"a", b"1")]
+    assert to_table(name, "--ignore-loss") == 0
+    assert content("parquet") == [(0, 0, b"a", b"1"), (0, 0, b"b", b"2"), (0, 1, b"c", b"3")]
+
+
 def test_what_cannot_be_done_is_said_in_a_sentence(local_log: Given, spark: SparkSession, capsys):
     local_log.topic(name="payments")
     assert compare.main(["payment", "payments", *words(local_log)]) == TROUBLE
