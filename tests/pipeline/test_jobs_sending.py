@@ -94,7 +94,7 @@ def test_a_replay_of_some_time_with_a_filter(local_log: Given, spark: SparkSessi
             (name, 1): [batch((b"a", b"first"), (b"x", b"no a"), at=2_000)],
         }
     )
-    times = ["--since", "1970-01-01T00:00:02", "--until", "9000"]
+    times = ["--since", "1970-01-01T00:00:02", "--until", "1970-01-01T00:00:09"]
     kept = ["--keep-partitions", "--keep-times", "--where", "string(key) = 'a'"]
     assert replay.main([name, some, *words(local_log), *times, *kept]) == 0
     rows = table(local_log, subscribe=some, includeHeaders="true").orderBy("partition").collect()
