@@ -1,5 +1,6 @@
 """Planning: which bytes a query reads, and in how many tasks. No Spark is needed to ask."""
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
@@ -15,9 +16,12 @@ from pyspark.sql.datasource import DataSourceReader, EqualTo, GreaterThan, In, L
 
 from pyspark_samsa.errors import BadOption, DataLoss, SamsaError, UnknownTopic
 from pyspark_samsa.options import read_options
+from pyspark_samsa.plan import AT_ONCE
 from pyspark_samsa.read import gathered
 from pyspark_samsa.reader import SamsaReader
 from pyspark_samsa.splits import Split
+from samsa.log.read import Reader
+from samsa.ports import Partition, Unavailable
 from samsa.records import Record, build
 
 KILOBYTE = b"x" * 1000
@@ -296,3 +300,48 @@ def test_what_was_deleted_since_it_was_planned_is_a_loss(local_log: Given):
     with pytest.raises(DataLoss, match="deleted"):
         list(reader(local_log, subscribe=name).read(planned))
     assert list(reader(local_log, **asked).read(planned)) == []
+
+
+def test_all_partitions_are_asked_for_at_once_and_stay_in_order(
+    local_log: Given, monkeypatch: pytest.MonkeyPatch
+):
+    """With one at a time, a thousand partitions would be a thousand round trips."""
+    name = local_log.topic(100)
+    local_log.fill({(name, number): [a_batch(b"x")] for number in range(100)})
+    asked = Asked()
+    monkeypatch.setattr(Reader, "extents_from", asked.slowly(Reader.extents_from))
+    assert offsets(local_log, subscribe=name) == [(number, 0) for number in range(100)]
+    assert asked.at_once == AT_ONCE
+
+
+def test_a_partition_that_cannot_be_planned_ends_the_plan_after_all_others(
+    local_log: Given, monkeypatch: pytest.MonkeyPatch
+):
+    """Otherwise they would go on with stores that are closed."""
+    name = local_log.topic(5)
+    asked = Asked(failing=2)
+    local_log.fill({(name, number): [a_batch(b"x")] for number in range(5)})
+    monkeypatch.setattr(Reader, "extents_from", asked.slowly(Reader.extents_from))
+    with pytest.raises(SamsaError, match="on purpose"):
+        offsets(local_log, subscribe=name)
+    assert asked.running == 0
+
+
+class Asked:
+    """How many are asked for at once, each of which takes some turns of the event loop."""
+
+    def __init__(self, failing: int | None = None) -> None:
+        self.running, self.at_once, self._failing = 0, 0, failing
+
+    def slowly(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        async def slow(reader: Reader, partition: Partition, *rest: Any) -> Any:
+            self.running += 1
+            self.at_once = max(self.at_once, self.running)
+            for _ in range(3 + 97 * (partition.number > 2)):
+                await asyncio.sleep(0)
+            self.running -= 1
+            if partition.number == self._failing:
+                raise Unavailable("on purpose")
+            return await ask(reader, partition, *rest)
+
+        return slow

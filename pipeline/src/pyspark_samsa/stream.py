@@ -7,6 +7,7 @@ that was deleted and created again is a loss, and then read from its beginning.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -26,7 +27,7 @@ from .errors import SamsaError
 from .limits import shares, steps, within
 from .losses import Losses
 from .options import Options
-from .plan import PLANNED_BYTES, Planner
+from .plan import PLANNED_BYTES, Planner, in_order
 from .positions import (
     Json,
     Offsets,
@@ -109,10 +110,11 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             until = _without(gone, end)
             committed = self._options.read_committed
             planner = Planner(access, self._losses, PLANNED_BYTES, committed)
-            found: list[Stretch] = []
-            for where, last in until.items():
-                found += await self._stretches(planner, where, begin.get(where, 0), last)
-            return split(found, self._options.min_partitions, self._options.split_bytes)
+            found = await in_order(
+                self._stretches(planner, where, begin.get(where, 0), last)
+                for where, last in until.items()
+            )
+            return split([*chain(*found)], self._options.min_partitions, self._options.split_bytes)
 
         return self._log.ask(plan)
 
@@ -175,13 +177,18 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self, access: Access, starts: Offsets, latest: Offsets, most: int
     ) -> Offsets:
         planner = Planner(access, self._losses, 0, self._options.read_committed)
-        cuts: dict[TopicPartition, list[tuple[int, int]]] = {}
-        for where, end in latest.items():
-            partition, first = self._partitions[where], starts[where]
-            found = await planner.stretches(
-                where, partition, first, end, most_bytes=most, head=self._heads[where]
+        found = await in_order(
+            planner.stretches(
+                where,
+                self._partitions[where],
+                starts[where],
+                end,
+                most_bytes=most,
+                head=self._heads[where],
             )
-            cuts[where] = steps(found)
+            for where, end in latest.items()
+        )
+        cuts = dict(zip(latest, map(steps, found), strict=True))
         given = shares({where: ways[-1][1] if ways else 0 for where, ways in cuts.items()}, most)
         ends = {
             where: within(ways, given[where], starts[where]) if ways else latest[where]
