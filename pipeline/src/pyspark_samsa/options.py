@@ -47,6 +47,11 @@ KNOWN = (
 OF_A_CONSUMER = ("groupidprefix", "fetchoffset.", "kafkaconsumer.", "kafka.")
 """Prefixes of options that tell Spark's Kafka source how to consume. There is no consumer here:
 they are ignored, so that a job that moves may keep them."""
+OF_SPARK = ("provider", "path", "location", "owner", "external", "serialization.format", "option.")
+"""Prefixes of what Spark itself adds to the options of a table in its catalog."""
+OF_THE_SINK = ("topic", "includeTimestamp", "txnAppId", "txnVersion")
+"""A table in a catalog is read and written by the same options."""
+NOT_OF_THE_SOURCE = (*OF_A_CONSUMER, *OF_SPARK, *(name.lower() for name in OF_THE_SINK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ class UserOptions:
         self,
         options: Mapping[str, str],
         known_names: Sequence[str] = KNOWN,
-        passed_over: tuple[str, ...] = OF_A_CONSUMER,
+        passed_over: tuple[str, ...] = NOT_OF_THE_SOURCE,
     ) -> None:
         """Options that begin with one of `passed_over` are ignored: they are for others."""
         names = {name.lower(): name for name in known_names}
