@@ -15,12 +15,10 @@ from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.java import NoJava
 from pyspark_samsa.jobs.delta import delta_conf
 from pyspark_samsa.jobs.tables import DELTA
-from pyspark_samsa.session import local_session
+from pyspark_samsa.session import SUBMITTED, local_session
 from pyspark_samsa.source import DefaultSource
 
 TROUBLE, INTERRUPTED = 2, 130
-SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""Is in the environment of a program that spark-submit has started: there is a Spark already."""
 _OURS = re.compile(r"pyspark_samsa\.(?:\w+\.)*\w+: (.+)")
 
 Work: TypeAlias = Callable[[SparkSession, argparse.Namespace], int]
