@@ -1,10 +1,12 @@
 """Planning: which bytes a query reads, and in how many tasks. No Spark is needed to ask."""
 
 import asyncio
+import json
 import os
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -88,9 +90,32 @@ def test_a_starting_time_after_the_last_record_is_an_error_unless_said(
         splits(local_log, subscribe=three, startingTimestamp="99999")
 
 
-def test_offsets_must_name_every_partition_and_no_other(local_log: Given, three: str):
-    with pytest.raises(BadOption, match=f"{three}-1 is missing"):
-        splits(local_log, subscribe=three, startingOffsets=f'{{"{three}": {{"0": 1}}}}')
+@pytest.mark.parametrize(
+    ("option", "given", "expected"),
+    [
+        ("startingOffsets", {"0": 7}, [at(0, *range(7, 10)), at(1, *range(10)), at(2, *range(10))]),
+        ("endingOffsets", {"2": 1}, [at(0, *range(10)), at(1, *range(10)), at(2, 0)]),
+        (
+            "startingOffsetsByTimestamp",
+            {"1": 10_000},
+            [at(0, *range(10)), at(1, 9), at(2, *range(10))],
+        ),
+        (
+            "endingOffsetsByTimestamp",
+            {"1": 2_000},
+            [at(0, *range(10)), at(1, 0), at(2, *range(10))],
+        ),
+    ],
+)
+def test_partitions_that_are_not_named_are_read_from_and_to_where_they_are_by_default(
+    local_log: Given, three: str, option: str, given: dict[str, int], expected: list[Any]
+):
+    assert offsets(local_log, subscribe=three, **{option: json.dumps({three: given})}) == [
+        *chain(*expected)
+    ]
+
+
+def test_offsets_of_a_partition_that_is_not_read_are_refused(local_log: Given, three: str):
     with pytest.raises(BadOption, match="which is not read"):
         splits(
             local_log,

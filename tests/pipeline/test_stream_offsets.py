@@ -71,6 +71,13 @@ def test_a_stream_starts_at_the_end_unless_told_otherwise(local_log: Given, name
     )
 
 
+def test_partitions_that_are_not_named_start_at_the_end_as_a_stream_does(
+    local_log: Given, name: str
+):
+    told = json.dumps({name: {"0": 4}})
+    assert stream(local_log, subscribe=name, startingOffsets=told).initialOffset() == of(name, 4, 2)
+
+
 def test_nothing_new_is_the_same_offset(local_log: Given, name: str):
     reading = stream(local_log, subscribe=name)
     assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 6, 2)

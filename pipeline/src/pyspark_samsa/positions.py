@@ -41,6 +41,8 @@ class Everywhere:
 @dataclass(frozen=True, slots=True)
 class AtOffsets:
     offsets: Mapping[TopicPartition, int]
+    others: int = EARLIEST
+    """Of partitions that are not named: EARLIEST or LATEST, whichever is the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class AtTime:
 @dataclass(frozen=True, slots=True)
 class AtTimes:
     times: Mapping[TopicPartition, int]
+    others: int = EARLIEST
 
 
 Position: TypeAlias = Everywhere | AtOffsets | AtTime | AtTimes
