@@ -115,6 +115,14 @@ def test_partitions_that_are_not_named_are_read_from_and_to_where_they_are_by_de
     ]
 
 
+@pytest.mark.parametrize("slashes", ["///", "////"])
+def test_an_absolute_path_may_have_a_fourth_slash_as_other_tools_want_it(
+    local_log: Given, three: str, slashes: str
+):
+    ledger, objects = (url.replace(":///", f":{slashes}") for url in local_log.options.values())
+    assert len(offsets(Given(ledger, objects), subscribe=three)) == 30
+
+
 def test_offsets_of_a_partition_that_is_not_read_are_refused(local_log: Given, three: str):
     with pytest.raises(BadOption, match="which is not read"):
         splits(

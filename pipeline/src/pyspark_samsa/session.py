@@ -37,8 +37,10 @@ def use_this_python(source: type[DataSource]) -> None:
     if SUBMITTED not in os.environ:
         os.environ.setdefault(PYTHON, sys.executable)
     context = SparkContext._active_spark_context
-    spark = context and SparkSession.getActiveSession()
-    if context is None or spark is None:
+    if context is None:
+        return
+    spark = SparkSession.getActiveSession()
+    if spark is None:
         return
     if context.pythonExec == SPARKS_PYTHON:
         context.pythonExec = os.environ.get(PYTHON, SPARKS_PYTHON)
