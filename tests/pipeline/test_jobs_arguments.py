@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pyspark_samsa.errors import BadOption, SamsaError
-from pyspark_samsa.jobs import run
+from pyspark_samsa.jobs import compare, run, running
 from pyspark_samsa.jobs.arguments import job_parser, moment, where_the_log_is
 from pyspark_samsa.jobs.compare import shown
 from pyspark_samsa.jobs.delta import PACKAGE, delta_conf
@@ -82,6 +82,20 @@ def test_a_run_with_another_format_does_not_mix_it_into_the_tables_that_are_ther
     (table / "_delta_log").mkdir()
     with pytest.raises(SamsaError, match="gold is not in the format parquet: --format delta"):
         run.prepare(run.parser().parse_args([*asked, "parquet"]))
+
+
+def test_a_job_without_a_log_ends_before_spark_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    for name in ("SAMSA_LEDGER", "SAMSA_OBJECTS"):
+        monkeypatch.delenv(name, raising=False)
+
+    def session(*_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(running, "session", session)
+    assert compare.main(["a", "b", "--data", str(tmp_path)]) == running.TROUBLE
+    assert f"there is no ledger in {tmp_path}" in capsys.readouterr().err
 
 
 def test_a_bar_is_as_long_as_what_is_done():
