@@ -31,7 +31,9 @@ SHORT_LIVED = {
 
 
 @pytest.fixture(scope="session")
-def spark(aws_environment: None) -> Iterator[SparkSession]:
+def spark(
+    aws_environment: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkSession]:
     require_module("pyspark", "the source is read by Spark itself: pip install ./pipeline")
     from pyspark_samsa.jobs.delta import delta_conf
     from pyspark_samsa.session import local_session
@@ -39,7 +41,9 @@ def spark(aws_environment: None) -> Iterator[SparkSession]:
     jars = ",".join(
         str(jar) for need in (spark_connector, delta_lake) for jar in sorted(need().glob("*.jar"))
     )
-    session = local_session("tests", 2, delta_conf({**SMALL, "spark.jars": jars}))
+    warehouse = str(tmp_path_factory.mktemp("warehouse"))
+    own = {**SMALL, "spark.jars": jars, "spark.sql.warehouse.dir": warehouse}
+    session = local_session("tests", 2, delta_conf(own))
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

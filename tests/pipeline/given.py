@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
@@ -25,6 +25,8 @@ from samsa.runtime.system import SystemClock, fresh_words
 T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LOG_APPEND_TIME = 0x08
+TOPIC_IDS: dict[str, UUID] = {}
+"""Of the topics that tests have made."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Given:
             return await opened.stores.ledger.create_topic(topic)
 
         assert self.do(create)
+        TOPIC_IDS[name] = topic.id
         return name
 
     def grow(self, name: str, partitions: int) -> None:

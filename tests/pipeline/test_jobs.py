@@ -11,7 +11,7 @@ from pipeline.conftest import SHORT_LIVED
 from pipeline.given import Given
 from pyspark.sql import SparkSession
 
-from pyspark_samsa.jobs import compare, topic_to_table
+from pyspark_samsa.jobs import compare, table_to_topic, topic_to_table
 from pyspark_samsa.jobs.folders import Folder
 from pyspark_samsa.jobs.running import TROUBLE
 from samsa.records import Record, build
@@ -119,6 +119,102 @@ def test_a_table_and_its_checkpoint_are_there_together_or_not_at_all(
     assert "is gone: delete" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "said"),
+    [
+        ([], ["--text"], "text was off, and is on now"),
+        (["--headers"], [], "headers was on, and is off now"),
+        (["--since", "2026-01-01"], ["--since", "2026-02-01"], "since was 1767225600000, and is"),
+        ([], ["--format", "delta"], "--format parquet"),
+        (["--format", "delta"], [], "--format delta"),
+    ],
+    ids=["text", "headers", "since", "delta", "parquet"],
+)
+def test_a_table_is_filled_by_the_flags_of_its_first_run_or_not_at_all(
+    local_log: Given, to_table: Callable[..., int], capsys, tmp_path: Path,
+    first: list[str], then: list[str], said: str,
+):  # fmt: skip
+    name = local_log.topic()
+    local_log.append(name, 0, batch((b"a", b"1"), at=1_800_000_000_000))
+    assert to_table(name, *first) == 0
+    files = sorted(tmp_path.glob("table/**/*.parquet"))
+    local_log.append(name, 0, batch((b"a", b"2"), at=1_800_000_000_000))
+    assert to_table(name, *then) == TROUBLE
+    assert said in capsys.readouterr().err
+    assert sorted(tmp_path.glob("table/**/*.parquet")) == files
+    where_it_began = ["--since"]  # may be left out later: it is where the first run began
+    assert to_table(name, *(first if first[:1] != where_it_began else [])) == 0
+
+
+def test_another_topic_is_not_mixed_into_a_table(
+    local_log: Given, to_table: Callable[..., int], capsys
+):
+    name, other = local_log.topic(), local_log.topic()
+    for topic in (name, other):
+        local_log.append(topic, 0, batch((b"a", b"1")))
+    assert to_table(name) == 0
+    assert to_table(other, "--ignore-loss") == TROUBLE
+    assert f"topic was {name}, and is {other} now" in capsys.readouterr().err
+
+
+def test_a_table_that_an_older_release_has_begun_is_known_by_its_columns(
+    local_log: Given, to_table: Callable[..., int], capsys, tmp_path: Path
+):
+    name = local_log.topic()
+    local_log.append(name, 0, batch((b"a", b"1")))
+    assert to_table(name, "--text", "--headers") == 0
+    for kept in tmp_path.glob("table.append.checkpoint/*samsa.json*"):
+        kept.unlink()
+    assert to_table(name) == TROUBLE
+    said = capsys.readouterr().err
+    assert "text was on, and is off now; headers was on, and is off now" in said
+    assert to_table(name, "--text", "--headers") == 0
+
+
+def test_the_latest_of_a_topic_that_was_made_again_are_not_told_by_offsets(
+    local_log: Given, to_table: Callable[..., int], capsys
+):
+    name = local_log.topic()
+    local_log.append(name, 0, batch((b"b", b"1"), (b"a", b"old")))
+    assert to_table(name, "--mode", "latest") == 0
+    local_log.delete(name)
+    local_log.topic(name=name)
+    local_log.append(name, 0, batch((b"a", b"new")))
+    assert to_table(name, "--mode", "latest", "--ignore-loss") == TROUBLE
+    assert "to fill it anew" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("job", [compare, table_to_topic])
+def test_a_delta_table_is_not_read_as_the_parquet_files_it_is_made_of(
+    local_log: Given, to_table: Callable[..., int], capsys, tmp_path: Path, job: Any
+):
+    """They have rows that were deleted since."""
+    name, copy = local_log.topic(), local_log.topic()
+    local_log.append(name, 0, batch((b"a", b"1")))
+    assert to_table(name, "--format", "delta") == 0
+    table = str(tmp_path / "table")
+    command = [name, "--table", table] if job is compare else [table, copy]
+    assert job.main([*command, *words(local_log)]) == TROUBLE
+    assert "is not in the format parquet: --format delta" in capsys.readouterr().err
+    assert job.main([*command, *words(local_log), "--format", "delta"]) == 0
+
+
+def test_a_topic_that_was_made_again_comes_into_its_table_only_if_a_loss_is_allowed(
+    local_log: Given, to_table: Callable[..., int], content: Callable[..., Any], capsys
+):
+    name = local_log.topic()
+    local_log.append(name, 0, batch((b"a", b"1")))
+    assert to_table(name) == 0
+    local_log.delete(name)
+    local_log.topic(name=name)
+    local_log.append(name, 0, batch((b"b", b"2"), (b"c", b"3")))
+    assert to_table(name) == TROUBLE
+    assert "deleted, and made again" in capsys.readouterr().err
+    assert content("parquet") == [(0, 0, b"a", b"1")]
+    assert to_table(name, "--ignore-loss") == 0
+    assert content("parquet") == [(0, 0, b"a", b"1"), (0, 0, b"b", b"2"), (0, 1, b"c", b"3")]
+
+
 def test_what_cannot_be_done_is_said_in_a_sentence(local_log: Given, spark: SparkSession, capsys):
     local_log.topic(name="payments")
     assert compare.main(["payment", "payments", *words(local_log)]) == TROUBLE
@@ -177,7 +273,7 @@ def test_a_topic_is_compared_with_its_table(
     assert to_table(three, "--text") == 0
     with_table = [three, "--table", table, *words(local_log)]
     assert compare.main(with_table) == 0
-    late = ["--since", "49000"]
+    late = ["--since", "1970-01-01T00:00:49"]
     assert compare.main([*with_table, *late]) == 1
     assert f"only in table {table}: 1" in capsys.readouterr().out
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pyspark_samsa.errors import BadOption
+from pyspark_samsa.errors import BadOption, SamsaError
+from pyspark_samsa.jobs import compare, run, running
 from pyspark_samsa.jobs.arguments import job_parser, moment, where_the_log_is
 from pyspark_samsa.jobs.compare import shown
 from pyspark_samsa.jobs.delta import PACKAGE, delta_conf
@@ -22,6 +23,9 @@ def given(*words: str) -> argparse.Namespace:
     ("text", "ms"),
     [
         ("1700000000000", 1_700_000_000_000),
+        ("100000000000", 100_000_000_000),
+        ("20260131", 1_769_817_600_000),
+        ("20260131T08", 1_769_846_400_000),
         ("2026-01-31", 1_769_817_600_000),
         ("2026-01-31T08:00", 1_769_846_400_000),
         ("2026-01-31T08:00:00.5+01:00", 1_769_842_800_500),
@@ -29,6 +33,15 @@ def given(*words: str) -> argparse.Namespace:
 )
 def test_a_time_is_a_day_a_moment_or_milliseconds(text: str, ms: int):
     assert moment(text) == ms
+
+
+@pytest.mark.parametrize(
+    "text", ["2026", "202605", "20261301", "20260230", "1767225600", "9" * 15, "1969-12-31"]
+)
+def test_a_number_that_is_neither_a_day_nor_milliseconds_is_refused(text: str):
+    """Seconds, say, would be taken for a moment in January of 1970."""
+    with pytest.raises(argparse.ArgumentTypeError, match=text):
+        moment(text)
 
 
 def test_what_is_no_time_is_refused():
@@ -54,6 +67,35 @@ def test_the_log_is_where_it_is_said_to_be_or_in_the_environment_or_in_the_folde
         "ledger": "dynamodb://other",
         "objects": "s3://one",
     }
+
+
+def test_a_run_with_another_format_does_not_mix_it_into_the_tables_that_are_there(tmp_path: Path):
+    """Its sinks would go on in the other format, and without the rows before."""
+    (tmp_path / "out" / "tables" / "bronze_trucks").mkdir(parents=True)
+    (tmp_path / "ledger.db").touch()
+    table = tmp_path / "out" / "tables" / "gold"
+    table.mkdir()
+    asked = ["--out", str(tmp_path / "out"), "--data", str(tmp_path), "--format"]
+    (table / "part.parquet").touch()
+    with pytest.raises(SamsaError, match="gold is not in the format delta: --format parquet"):
+        run.prepare(run.parser().parse_args([*asked, "delta"]))
+    (table / "_delta_log").mkdir()
+    with pytest.raises(SamsaError, match="gold is not in the format parquet: --format delta"):
+        run.prepare(run.parser().parse_args([*asked, "parquet"]))
+
+
+def test_a_job_without_a_log_ends_before_spark_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    for name in ("SAMSA_LEDGER", "SAMSA_OBJECTS"):
+        monkeypatch.delenv(name, raising=False)
+
+    def session(*_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr(running, "session", session)
+    assert compare.main(["a", "b", "--data", str(tmp_path)]) == running.TROUBLE
+    assert f"there is no ledger in {tmp_path}" in capsys.readouterr().err
 
 
 def test_a_bar_is_as_long_as_what_is_done():

@@ -64,6 +64,22 @@ def test_a_replay_keeps_every_record_and_the_order_of_each_key(
     assert sum(map(len, pairs(table, log, copy).values())) == 160
 
 
+def test_a_replay_goes_once_into_each_topic_of_a_name(
+    local_log: Given, spark: SparkSession, table: Table, capsys
+):
+    name, copy = local_log.topic(), local_log.topic()
+    local_log.append(name, 0, batch((b"a", b"1"), (b"b", b"2")))
+    replayed = [name, copy, *words(local_log), "--id", f"{name} again"]
+    assert replay.main(replayed) == 0
+    local_log.delete(copy)
+    local_log.topic(name=copy)
+    assert replay.main(replayed) == 0
+    assert pairs(table, local_log, copy) == {0: [(b"a", b"1"), (b"b", b"2")]}
+    assert replay.main(replayed) == 0
+    assert "was done before" in capsys.readouterr().out
+    assert len(pairs(table, local_log, copy)[0]) == 2
+
+
 def test_a_replay_of_some_time_with_a_filter(local_log: Given, spark: SparkSession, table: Table):
     name, some = local_log.topic(2), local_log.topic(2)
     # Times that go up and down: what is too early comes after what is too late.
@@ -78,7 +94,7 @@ def test_a_replay_of_some_time_with_a_filter(local_log: Given, spark: SparkSessi
             (name, 1): [batch((b"a", b"first"), (b"x", b"no a"), at=2_000)],
         }
     )
-    times = ["--since", "1970-01-01T00:00:02", "--until", "9000"]
+    times = ["--since", "1970-01-01T00:00:02", "--until", "1970-01-01T00:00:09"]
     kept = ["--keep-partitions", "--keep-times", "--where", "string(key) = 'a'"]
     assert replay.main([name, some, *words(local_log), *times, *kept]) == 0
     rows = table(local_log, subscribe=some, includeHeaders="true").orderBy("partition").collect()

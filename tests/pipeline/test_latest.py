@@ -242,6 +242,17 @@ def test_the_number_of_files_is_the_table_s_own(tmp_path: Path):
     assert len(other.files()) == 3
 
 
+@pytest.mark.parametrize(("form", "other"), [FORMS, FORMS[::-1]])
+def test_a_table_in_one_format_does_not_go_on_in_another(tmp_path: Path, form: str, other: str):
+    """Its readers would not see the rows before."""
+    latest = Latest(tmp_path / "t", form)
+    latest.write([Change("a", 1, 1)])
+    with pytest.raises(BadOption, match=f"another format than {other}"):
+        Latest(tmp_path / "t", other).write([Change("b", 1, 2)])
+    latest.write([Change("b", 1, 2)])
+    assert latest.rows() == truth([Change("a", 1, 1), Change("b", 1, 2)])
+
+
 def test_what_was_staged_for_nothing_goes_with_the_next_batch(tmp_path: Path):
     latest = Latest(tmp_path / "t")
     latest.writer.abort(latest.stage([Change("a", 1, 1)]), 0)

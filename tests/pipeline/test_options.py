@@ -1,11 +1,14 @@
 """Options: every form that Spark's Kafka source takes, and what is said about a bad one."""
 
+from uuid import UUID
+
 import pytest
 
 from pyspark_samsa.errors import BadOption
 from pyspark_samsa.options import Assigned, Names, Options, Pattern, read_columns, read_options
 from pyspark_samsa.positions import (
     EARLIEST,
+    IDS,
     LATEST,
     AtOffsets,
     AtTime,
@@ -13,6 +16,7 @@ from pyspark_samsa.positions import (
     Everywhere,
     TopicPartition,
     from_json,
+    ids_from_json,
     to_json,
 )
 
@@ -135,7 +139,10 @@ def test_headers_are_a_column_if_asked_for():
 
 def test_offsets_in_a_checkpoint_are_always_in_the_same_order():
     offsets = {TopicPartition("b", 10): 1, TopicPartition("b", 9): 2, TopicPartition("a", 0): 3}
-    text = to_json(offsets)
-    assert list(text) == ["a", "b"]
+    ids = {"b": UUID(int=2), "a": UUID(int=1)}
+    text = to_json(offsets, ids)
+    assert list(text) == ["a", "b", IDS]
+    assert list(text[IDS]) == ["a", "b"]
+    assert ids_from_json(text) == ids
     assert list(text["b"]) == ["9", "10"]
     assert from_json(text) == offsets

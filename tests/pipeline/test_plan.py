@@ -1,9 +1,12 @@
 """Planning: which bytes a query reads, and in how many tasks. No Spark is needed to ask."""
 
+import asyncio
+import json
 import os
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,9 +18,12 @@ from pyspark.sql.datasource import DataSourceReader, EqualTo, GreaterThan, In, L
 
 from pyspark_samsa.errors import BadOption, DataLoss, SamsaError, UnknownTopic
 from pyspark_samsa.options import read_options
+from pyspark_samsa.plan import AT_ONCE
 from pyspark_samsa.read import gathered
 from pyspark_samsa.reader import SamsaReader
 from pyspark_samsa.splits import Split
+from samsa.log.read import Reader
+from samsa.ports import Partition, Unavailable
 from samsa.records import Record, build
 
 KILOBYTE = b"x" * 1000
@@ -84,9 +90,40 @@ def test_a_starting_time_after_the_last_record_is_an_error_unless_said(
         splits(local_log, subscribe=three, startingTimestamp="99999")
 
 
-def test_offsets_must_name_every_partition_and_no_other(local_log: Given, three: str):
-    with pytest.raises(BadOption, match=f"{three}-1 is missing"):
-        splits(local_log, subscribe=three, startingOffsets=f'{{"{three}": {{"0": 1}}}}')
+@pytest.mark.parametrize(
+    ("option", "given", "expected"),
+    [
+        ("startingOffsets", {"0": 7}, [at(0, *range(7, 10)), at(1, *range(10)), at(2, *range(10))]),
+        ("endingOffsets", {"2": 1}, [at(0, *range(10)), at(1, *range(10)), at(2, 0)]),
+        (
+            "startingOffsetsByTimestamp",
+            {"1": 10_000},
+            [at(0, *range(10)), at(1, 9), at(2, *range(10))],
+        ),
+        (
+            "endingOffsetsByTimestamp",
+            {"1": 2_000},
+            [at(0, *range(10)), at(1, 0), at(2, *range(10))],
+        ),
+    ],
+)
+def test_partitions_that_are_not_named_are_read_from_and_to_where_they_are_by_default(
+    local_log: Given, three: str, option: str, given: dict[str, int], expected: list[Any]
+):
+    assert offsets(local_log, subscribe=three, **{option: json.dumps({three: given})}) == [
+        *chain(*expected)
+    ]
+
+
+@pytest.mark.parametrize("slashes", ["///", "////"])
+def test_an_absolute_path_may_have_a_fourth_slash_as_other_tools_want_it(
+    local_log: Given, three: str, slashes: str
+):
+    ledger, objects = (url.replace(":///", f":{slashes}") for url in local_log.options.values())
+    assert len(offsets(Given(ledger, objects), subscribe=three)) == 30
+
+
+def test_offsets_of_a_partition_that_is_not_read_are_refused(local_log: Given, three: str):
     with pytest.raises(BadOption, match="which is not read"):
         splits(
             local_log,
@@ -296,3 +333,48 @@ def test_what_was_deleted_since_it_was_planned_is_a_loss(local_log: Given):
     with pytest.raises(DataLoss, match="deleted"):
         list(reader(local_log, subscribe=name).read(planned))
     assert list(reader(local_log, **asked).read(planned)) == []
+
+
+def test_all_partitions_are_asked_for_at_once_and_stay_in_order(
+    local_log: Given, monkeypatch: pytest.MonkeyPatch
+):
+    """With one at a time, a thousand partitions would be a thousand round trips."""
+    name = local_log.topic(100)
+    local_log.fill({(name, number): [a_batch(b"x")] for number in range(100)})
+    asked = Asked()
+    monkeypatch.setattr(Reader, "extents_from", asked.slowly(Reader.extents_from))
+    assert offsets(local_log, subscribe=name) == [(number, 0) for number in range(100)]
+    assert asked.at_once == AT_ONCE
+
+
+def test_a_partition_that_cannot_be_planned_ends_the_plan_after_all_others(
+    local_log: Given, monkeypatch: pytest.MonkeyPatch
+):
+    """Otherwise they would go on with stores that are closed."""
+    name = local_log.topic(5)
+    asked = Asked(failing=2)
+    local_log.fill({(name, number): [a_batch(b"x")] for number in range(5)})
+    monkeypatch.setattr(Reader, "extents_from", asked.slowly(Reader.extents_from))
+    with pytest.raises(SamsaError, match="on purpose"):
+        offsets(local_log, subscribe=name)
+    assert asked.running == 0
+
+
+class Asked:
+    """How many are asked for at once, each of which takes some turns of the event loop."""
+
+    def __init__(self, failing: int | None = None) -> None:
+        self.running, self.at_once, self._failing = 0, 0, failing
+
+    def slowly(self, ask: Callable[..., Any]) -> Callable[..., Any]:
+        async def slow(reader: Reader, partition: Partition, *rest: Any) -> Any:
+            self.running += 1
+            self.at_once = max(self.at_once, self.running)
+            for _ in range(3 + 97 * (partition.number > 2)):
+                await asyncio.sleep(0)
+            self.running -= 1
+            if partition.number == self._failing:
+                raise Unavailable("on purpose")
+            return await ask(reader, partition, *rest)
+
+        return slow

@@ -21,13 +21,14 @@ from pyspark_samsa.plots.page import page, svg
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
-def figures(trucks: int = 3, bars: int = 4) -> PipelineFigures:
+def figures(trucks: int = 3, bars: int = 4, unchecked: int = 0) -> PipelineFigures:
     names = [f"truck-{number:03d}" for number in range(trucks)]
     return PipelineFigures(
         step_s=60,
         traffic=[Bar(NOON + timedelta(minutes=n), 100 + n, 9_000 + n) for n in range(bars)],
         backlog=[Backlog(0, 200, 0), Backlog(1, 180, 26)] if bars else [],
         reasons={"it is not <JSON>": 7, "truck_id is missing": 2} if trucks else {},
+        unchecked=unchecked,
         windows=[
             TimeWindow(NOON + timedelta(minutes=5 * n), name, 10, 60.0 + n)
             for n in range(3)
@@ -82,6 +83,26 @@ def test_the_same_figures_are_the_same_picture():
 
 def test_nothing_yet_is_drawn_too(drawn):
     assert "nothing has been read yet" in drawn(figures(trucks=0, bars=0))
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (figures(trucks=0, bars=0), "nothing has been read yet"),
+        (figures(trucks=0, unchecked=400), "400 of 406 records are not checked yet"),
+        (figures(trucks=0), "every record could be read"),
+    ],
+)
+def test_that_there_are_no_dead_letters_means_something_if_records_were_checked(
+    of: PipelineFigures, said: str
+):
+    """After a run that failed there are none either."""
+    drawing = draw(of)
+    texts = [text.get_text() for axes in drawing.axes for text in axes.texts]
+    close(drawing)
+    means = {"every record could be read", "nothing has been read yet", said} & set(texts)
+    assert said in means
+    assert ("every record could be read" in means) == (said == "every record could be read")
 
 
 def test_lengths_of_time_and_sizes_are_told_as_people_do():

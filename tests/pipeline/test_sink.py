@@ -91,6 +91,26 @@ def test_a_named_write_is_written_once(local_log: Given, table: Table, spark: Sp
     assert sorted(found) == [b"a", b"b"]
 
 
+def test_each_batch_of_a_stream_goes_to_two_topics_under_one_name(
+    local_log: Given, table: Table, spark: SparkSession, tmp_path: Path
+):
+    source, first, second = local_log.topic(), local_log.topic(2), local_log.topic(2)
+    local_log.append(source, 0, a_batch(*numbered(0, 20)))
+
+    def to_both(batch: DataFrame, version: int) -> None:
+        for target in (first, second):
+            named = {"txnAppId": "two targets", "txnVersion": version}
+            write(batch.select("value"), local_log, topic=target, **named)
+
+    frame = spark.readStream.format("samsa").options(
+        **local_log.options, subscribe=source, startingOffsets="earliest"
+    )
+    writer = frame.load().writeStream.foreachBatch(to_both).trigger(availableNow=True)
+    writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination()
+    for target in (first, second):
+        assert values(table(local_log, subscribe=target)) == sorted(numbered(0, 20))
+
+
 def test_a_log_is_not_overwritten(local_log: Given, spark: SparkSession):
     frame = spark.createDataFrame([("v",)], "value string")
     with pytest.raises(PySparkException, match="only grows"):

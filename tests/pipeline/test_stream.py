@@ -150,3 +150,20 @@ def test_what_was_trimmed_under_a_query_ends_it(
         read_now(stream(local_log, subscribe=name), checkpoint)
     tolerant = stream(local_log, subscribe=name, failOnDataLoss="false")
     assert flat(read_now(tolerant, checkpoint)) == offsets(3)
+
+
+def test_a_topic_made_again_between_two_runs_ends_the_query_or_is_read_from_its_beginning(
+    local_log: Given, stream: Callable[..., DataFrame], checkpoint: str
+):
+    name = local_log.topic()
+    local_log.append(name, 0, a_batch(b"a", b"b"))
+    assert flat(read_now(stream(local_log, subscribe=name), checkpoint)) == offsets(0, 1)
+    local_log.delete(name)
+    local_log.topic(1, name)
+    local_log.append(name, 0, a_batch(b"c", b"d", b"e"))
+    with pytest.raises(StreamingQueryException, match="deleted, and made again"):
+        read_now(stream(local_log, subscribe=name), checkpoint)
+    tolerant = stream(local_log, subscribe=name, failOnDataLoss="false")
+    assert flat(read_now(tolerant, checkpoint)) == offsets(0, 1, 2)
+    local_log.append(name, 0, a_batch(b"f"))
+    assert flat(read_now(stream(local_log, subscribe=name), checkpoint)) == offsets(3)

@@ -1,16 +1,18 @@
 """What a stream tells Spark: where it starts, how far a batch goes, and what is lost."""
 
+import json
 import pickle
 from typing import Any
 
 import pytest
-from pipeline.given import Given, a_batch
+from pipeline.given import TOPIC_IDS, Given, a_batch
 from pyspark.sql.datasource import InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxRows
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, ReadMaxRows
 
 from pyspark_samsa.errors import DataLoss, UnknownTopic
 from pyspark_samsa.limits import shares
 from pyspark_samsa.options import read_options
+from pyspark_samsa.positions import IDS
 from pyspark_samsa.stream import SamsaStreamReader
 
 ALL = ReadAllAvailable()
@@ -31,8 +33,17 @@ def rows(stream: SamsaStreamReader, splits: list[InputPartition]) -> list[tuple[
     )
 
 
-def of(name: str, *offsets: int) -> dict[str, dict[str, int]]:
-    return {name: {str(number): offset for number, offset in enumerate(offsets)}}
+def of(name: str, *offsets: int) -> dict[str, dict[str, Any]]:
+    """As a checkpoint has it, of the topic that has this name now."""
+    return {
+        name: {str(number): offset for number, offset in enumerate(offsets)},
+        IDS: {name: str(TOPIC_IDS[name])},
+    }
+
+
+def both(*topics: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    ids = {name: text for topic in topics for name, text in topic[IDS].items()}
+    return {**{name: of for topic in topics for name, of in topic.items()}, IDS: ids}
 
 
 @pytest.fixture
@@ -58,6 +69,13 @@ def test_a_stream_starts_at_the_end_unless_told_otherwise(local_log: Given, name
     assert stream(local_log, subscribe=name, startingOffsets="latest").initialOffset() == of(
         name, 6, 2
     )
+
+
+def test_partitions_that_are_not_named_start_at_the_end_as_a_stream_does(
+    local_log: Given, name: str
+):
+    told = json.dumps({name: {"0": 4}})
+    assert stream(local_log, subscribe=name, startingOffsets=told).initialOffset() == of(name, 4, 2)
 
 
 def test_nothing_new_is_the_same_offset(local_log: Given, name: str):
@@ -126,7 +144,7 @@ def test_a_topic_that_a_pattern_finds_later_is_read_from_its_beginning(local_log
     second = local_log.topic(name="later-b")
     local_log.append(second, 0, a_batch(b"x"))
     end = reading.latestOffset(of(first, 0), ALL)
-    assert end == {**of(first, 0), **of(second, 1)}
+    assert end == both(of(first, 0), of(second, 1))
     assert rows(reading, list(reading.partitions(of(first, 0), end))) == [(0, 0)]
 
 
@@ -163,7 +181,7 @@ def test_a_batch_of_a_query_that_was_stopped_is_planned_without_a_look_before(
 def test_a_topic_that_is_deleted_is_a_loss(local_log: Given, name: str):
     other = local_log.topic()
     local_log.append(other, 0, a_batch(b"x"))
-    begin = {**of(name, 0, 0), **of(other, 0)}
+    begin = both(of(name, 0, 0), of(other, 0))
     strict = stream(local_log, subscribe=f"{name},{other}")
     lenient = stream(local_log, subscribe=f"{name},{other}", failOnDataLoss="false")
     for reading in (strict, lenient):
@@ -192,3 +210,56 @@ def test_a_topic_that_is_made_again_is_a_loss_and_then_read_from_its_beginning(
     end = lenient.latestOffset(begin, ALL)
     assert end == of(name, 2, 0)
     assert rows(lenient, list(lenient.partitions(begin, end))) == [(0, 0), (0, 1)]
+
+
+@pytest.mark.parametrize("limit", [ALL, ReadMaxRows(100), ReadMaxBytes(1_000_000)])
+def test_a_topic_that_was_made_again_between_two_runs_is_a_loss_though_its_log_is_longer(
+    local_log: Given, name: str, limit: ReadLimit
+):
+    """The new one has the old one's offsets, and more: nothing but its id is different."""
+    begin = of(name, 6, 2)
+    local_log.delete(name)
+    local_log.topic(2, name)
+    local_log.fill({(name, 0): [a_batch(b"new")] * 8, (name, 1): [a_batch(b"new")] * 3})
+    with pytest.raises(DataLoss, match=f"{name}: the topic was deleted, and made again"):
+        stream(local_log, subscribe=name).latestOffset(begin, limit)
+    lenient = stream(local_log, subscribe=name, failOnDataLoss="false")
+    end = lenient.latestOffset(begin, limit)
+    assert end == of(name, 8, 3)
+    every = [(0, n) for n in range(8)] + [(1, n) for n in range(3)]
+    assert rows(lenient, list(lenient.partitions(begin, end))) == every
+    # The batch was planned, and the query stopped: it is the same batch when it comes back.
+    again = stream(local_log, subscribe=name)
+    assert rows(again, list(again.partitions(begin, end))) == every
+    assert again.latestOffset(end, limit) == end
+
+
+def test_a_batch_that_was_planned_of_a_topic_before_it_was_made_again_is_lost(
+    local_log: Given, name: str
+):
+    begin, end = of(name, 0, 0), of(name, 6, 2)
+    local_log.delete(name)
+    local_log.topic(2, name)
+    local_log.fill({(name, 0): [a_batch(b"new")] * 8})
+    with pytest.raises(DataLoss, match="made again"):
+        stream(local_log, subscribe=name).partitions(begin, end)
+    lenient = stream(local_log, subscribe=name, failOnDataLoss="false")
+    assert list(lenient.partitions(begin, end)) == []
+    later = lenient.latestOffset(end, ALL)
+    found = rows(lenient, list(lenient.partitions(end, later)))
+    assert found == [(0, n) for n in range(8)]
+
+
+def test_a_checkpoint_of_an_older_release_has_no_ids_and_goes_on(local_log: Given, name: str):
+    older = {name: {"0": 1, "1": 0}}
+    reading = stream(local_log, subscribe=name)
+    end = reading.latestOffset(older, ReadMaxRows(2))
+    assert end == of(name, 2, 1)
+    assert rows(reading, list(reading.partitions(older, end))) == [(0, 1), (1, 0)]
+    planned = {name: {"0": 3, "1": 1}}
+    assert rows(reading, list(reading.partitions(older, planned))) == [(0, 1), (0, 2), (1, 0)]
+
+
+def test_offsets_that_a_query_reports_are_a_place_to_start_from(local_log: Given, name: str):
+    told = json.dumps(of(name, 4, 1))
+    assert stream(local_log, subscribe=name, startingOffsets=told).initialOffset() == of(name, 4, 1)

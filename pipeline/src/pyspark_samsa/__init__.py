@@ -5,8 +5,14 @@
 
 Columns and options are those of Spark's Kafka source. There is no broker on the way: the driver
 plans from the ledger, and executors read objects and decode them to Arrow.
+
+Importing this package makes it known to Spark: the workers of a session on this machine are this
+Python, and a session that has started already gets the format by its class.
 """
 
+from .session import use_this_python
 from .source import DefaultSource
+
+use_this_python(DefaultSource)
 
 __all__ = ["DefaultSource"]

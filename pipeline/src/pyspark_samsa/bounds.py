@@ -59,24 +59,22 @@ async def _offsets(
     match position:
         case Everywhere(offset):
             return {where: _special(offset, head) for where, head in heads.items()}
-        case AtOffsets(offsets):
-            _check_complete(option, offsets, heads)
-            return {where: _special(offsets[where], head) for where, head in heads.items()}
+        case AtOffsets(offsets, others):
+            _check_known(option, offsets, heads)
+            return {w: _special(offsets.get(w, others), head) for w, head in heads.items()}
         case AtTime(time):
             return await _at_times(access, partitions, dict.fromkeys(heads, time))
-        case AtTimes(times):
-            _check_complete(f"{option}ByTimestamp", times, heads)
-            return await _at_times(access, partitions, {where: times[where] for where in heads})
+        case AtTimes(times, others):
+            _check_known(f"{option}ByTimestamp", times, heads)
+            unnamed = {w: _special(others, head) for w, head in heads.items() if w not in times}
+            return {**await _at_times(access, partitions, times), **unnamed}
 
 
 def _special(offset: int, head: Head) -> int:
     return {EARLIEST: head.log_start, LATEST: head.next_offset}.get(offset, offset)
 
 
-def _check_complete(option: str, named: Mapping[TopicPartition, int], heads: Heads) -> None:
-    for where in heads:
-        if where not in named:
-            raise BadOption(f"{option} must name every partition; {where} is missing")
+def _check_known(option: str, named: Mapping[TopicPartition, int], heads: Heads) -> None:
     for where in named:
         if where not in heads:
             raise BadOption(f"{option} names {where}, which is not read")

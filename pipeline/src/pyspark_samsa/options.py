@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from .columns import ALWAYS, HEADERS, SPARK_TYPES
@@ -47,6 +47,11 @@ KNOWN = (
 OF_A_CONSUMER = ("groupidprefix", "fetchoffset.", "kafkaconsumer.", "kafka.")
 """Prefixes of options that tell Spark's Kafka source how to consume. There is no consumer here:
 they are ignored, so that a job that moves may keep them."""
+OF_SPARK = ("provider", "path", "location", "owner", "external", "serialization.format", "option.")
+"""Prefixes of what Spark itself adds to the options of a table in its catalog."""
+OF_THE_SINK = ("topic", "includeTimestamp", "txnAppId", "txnVersion")
+"""A table in a catalog is read and written by the same options."""
+NOT_OF_THE_SOURCE = (*OF_A_CONSUMER, *OF_SPARK, *(name.lower() for name in OF_THE_SINK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ class UserOptions:
         self,
         options: Mapping[str, str],
         known_names: Sequence[str] = KNOWN,
-        passed_over: tuple[str, ...] = OF_A_CONSUMER,
+        passed_over: tuple[str, ...] = NOT_OF_THE_SOURCE,
     ) -> None:
         """Options that begin with one of `passed_over` are ignored: they are for others."""
         names = {name.lower(): name for name in known_names}
@@ -148,6 +153,7 @@ class UserOptions:
 
 def read_options(options: Mapping[str, str], streaming: bool) -> Options:
     given = UserOptions(options)
+    first = LATEST if streaming else EARLIEST
     ending = _ending(given)
     if streaming and ending is not None:
         raise BadOption("a stream has no end: endingOffsets and endingTimestamp are for batches")
@@ -161,7 +167,7 @@ def read_options(options: Mapping[str, str], streaming: bool) -> Options:
         ledger=given.ledger,
         objects=given.objects,
         subscription=_subscription(given),
-        starting=_starting(given) or Everywhere(LATEST if streaming else EARLIEST),
+        starting=_position(given, "starting", first) or Everywhere(first),
         ending=ending or Everywhere(LATEST),
         late_start_is_latest=given.choice("startingOffsetsByTimestampStrategy", STRATEGIES)
         == "latest",
@@ -232,12 +238,8 @@ _SUBSCRIPTIONS: dict[str, Callable[[str], Subscription]] = {
 }
 
 
-def _starting(given: UserOptions) -> Position | None:
-    return _position(given, "starting")
-
-
 def _ending(given: UserOptions) -> Position | None:
-    ending = _position(given, "ending")
+    ending = _position(given, "ending", LATEST)
     if ending == Everywhere(EARLIEST):
         raise BadOption("endingOffsets: earliest would be nothing at all")
     if isinstance(ending, AtOffsets) and EARLIEST in ending.offsets.values():
@@ -245,13 +247,14 @@ def _ending(given: UserOptions) -> Position | None:
     return ending
 
 
-def _position(given: UserOptions, side: str) -> Position | None:
+def _position(given: UserOptions, side: str, others: int) -> Position | None:
     """One time for all takes precedence over times for each, and these over offsets, as in
-    Spark."""
+    Spark. `others`: where partitions start or end that are not named."""
     if (time := given.text(f"{side}Timestamp")) is not None:
         return read_time(f"{side}Timestamp", time)
     if (times := given.text(f"{side}OffsetsByTimestamp")) is not None:
-        return AtTimes(read_partitions(f"{side}OffsetsByTimestamp", times))
+        return AtTimes(read_partitions(f"{side}OffsetsByTimestamp", times), others)
     if (offsets := given.text(f"{side}Offsets")) is not None:
-        return read_position(f"{side}Offsets", offsets)
+        found = read_position(f"{side}Offsets", offsets)
+        return replace(found, others=others) if isinstance(found, AtOffsets) else found
     return None

@@ -1,7 +1,9 @@
 """Planning: from offsets to the extents that hold them."""
 
+import asyncio
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
 
 from samsa.log.read import OutOfRange
 from samsa.ports import Aborted, Extent, Head, Partition, UnknownPartition
@@ -16,6 +18,26 @@ ANY_TIME = -1
 PLANNED_BYTES = 8 * 1024 * 1024
 """The most bytes of a plan that come from the ledger. The plan is in the driver's memory and is
 sent to the executors, which ask the ledger for the rest."""
+AT_ONCE = 64
+"""Partitions that are planned at the same time."""
+
+T = TypeVar("T")
+
+
+async def in_order(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results of all, some of which are awaited at the same time. If several fail, the first
+    counts; none goes on afterwards."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def one(each: Coroutine[Any, Any, T]) -> T:
+        async with room:
+            return await each
+
+    outcomes = await asyncio.gather(*map(one, work), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
 
 
 class Planner:

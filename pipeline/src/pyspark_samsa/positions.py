@@ -8,7 +8,8 @@ and mean the first record at or after them.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID
 
 from .errors import BadOption
 
@@ -24,6 +25,10 @@ class TopicPartition(NamedTuple):
 
 
 Offsets: TypeAlias = dict[TopicPartition, int]
+TopicIds: TypeAlias = Mapping[str, UUID]
+Json: TypeAlias = Mapping[str, Mapping[str, Any]]
+IDS = "$ids"
+"""No topic has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class Everywhere:
 @dataclass(frozen=True, slots=True)
 class AtOffsets:
     offsets: Mapping[TopicPartition, int]
+    others: int = EARLIEST
+    """Of partitions that are not named: EARLIEST or LATEST, whichever is the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class AtTime:
 @dataclass(frozen=True, slots=True)
 class AtTimes:
     times: Mapping[TopicPartition, int]
+    others: int = EARLIEST
 
 
 Position: TypeAlias = Everywhere | AtOffsets | AtTime | AtTimes
@@ -73,12 +81,14 @@ def read_time(option: str, text: str) -> AtTime:
 
 
 def read_partitions(option: str, text: str) -> Offsets:
-    """A JSON object of topics, each an object of partitions: {"orders": {"0": 23, "1": -1}}."""
+    """A JSON object of topics, each an object of partitions: {"orders": {"0": 23, "1": -1}}. Ids of
+    topics, as in the offsets that a query reports, are passed over."""
     try:
         found = {
             TopicPartition(topic, int(number)): _integer(value)
             for topic, numbers in json.loads(text).items()
             for number, value in numbers.items()
+            if topic != IDS
         }
     except (ValueError, AttributeError, TypeError):
         example = '{"orders": {"0": 23, "1": -1}}'
@@ -92,17 +102,31 @@ def _integer(value: object) -> int:
     return value
 
 
-def to_json(offsets: Offsets) -> dict[str, dict[str, int]]:
-    """As Spark keeps them in a checkpoint: always in the same order, since it compares the text."""
-    found: dict[str, dict[str, int]] = {}
+def to_json(offsets: Offsets, ids: TopicIds) -> Json:
+    """As Spark keeps them in a checkpoint: always in the same order, since it compares the text.
+    The topics' ids show later whether they are still the same topics."""
+    found: dict[str, dict[str, Any]] = {}
     for where in sorted(offsets):
         found.setdefault(where.topic, {})[str(where.number)] = offsets[where]
-    return found
+    known = {name: str(ids[name]) for name in found}
+    return {**found, IDS: known} if known else {}
 
 
-def from_json(offsets: Mapping[str, Mapping[str, int]]) -> Offsets:
+def from_json(offsets: Json) -> Offsets:
     return {
         TopicPartition(topic, int(number)): offset
         for topic, numbers in offsets.items()
         for number, offset in numbers.items()
+        if topic != IDS
     }
+
+
+def ids_from_json(offsets: Json) -> dict[str, UUID]:
+    """Checkpoints of older releases have none."""
+    return {name: UUID(text) for name, text in offsets.get(IDS, {}).items()}
+
+
+def made_again(offsets: Json, ids: TopicIds) -> set[str]:
+    """Topics that have another id now."""
+    before = ids_from_json(offsets)
+    return {name for name in before if ids.get(name, before[name]) != before[name]}

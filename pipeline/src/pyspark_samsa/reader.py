@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -14,10 +15,10 @@ from .bounds import ending_offsets, look_at, starting_offsets
 from .filters import Worth, worth_reading
 from .losses import Losses
 from .options import Options
-from .plan import PLANNED_BYTES, Planner
+from .plan import PLANNED_BYTES, Planner, in_order
 from .positions import TopicPartition
 from .read import read
-from .splits import Split, Stretch, split
+from .splits import Split, split
 from .subscribed import subscribed
 
 
@@ -67,14 +68,17 @@ class SamsaReader(DataSourceReader):
             )
             ends = await ending_offsets(access, partitions, heads, options.ending)
             planner = Planner(access, self._losses, PLANNED_BYTES, options.read_committed)
-            found: list[Stretch] = []
-            for where in filter(self.worth.takes, partitions):
-                head = heads[where]
-                wanted = self._within(where, starts[where], ends[where], head)
-                found += await planner.stretches(
-                    where, partitions[where], *wanted, since=self.worth.since, head=head
+            wanted = {
+                where: self._within(where, starts[where], ends[where], heads[where])
+                for where in filter(self.worth.takes, partitions)
+            }
+            found = await in_order(
+                planner.stretches(
+                    where, partitions[where], *some, since=self.worth.since, head=heads[where]
                 )
-        return split(found, options.min_partitions, options.split_bytes)
+                for where, some in wanted.items()
+            )
+        return split([*chain(*found)], options.min_partitions, options.split_bytes)
 
     def _within(self, where: TopicPartition, first: int, end: int, head: Head) -> tuple[int, int]:
         """The part of the requested offsets that exists and is worth reading."""

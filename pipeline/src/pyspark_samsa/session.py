@@ -8,7 +8,9 @@ import os
 import sys
 from collections.abc import Mapping
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource
 
 from .java import use_java
 
@@ -23,14 +25,34 @@ DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
 }
 
+PYTHON, SPARKS_PYTHON = "PYSPARK_PYTHON", "python3"
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""Is in the environment of a program that spark-submit has started: there is a Spark already, and
+its workers may be on other machines."""
+
+
+def use_this_python(source: type[DataSource]) -> None:
+    """Workers must be the Python that has this package, and not the first one on the path, unless
+    the user has named another."""
+    if SUBMITTED not in os.environ:
+        os.environ.setdefault(PYTHON, sys.executable)
+    context = SparkContext._active_spark_context
+    if context is None:
+        return
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        return
+    if context.pythonExec == SPARKS_PYTHON:
+        context.pythonExec = os.environ.get(PYTHON, SPARKS_PYTHON)
+    spark.dataSource.register(source)
+
 
 def local_session(
     name: str = "samsa", cores: int | str = "*", conf: Mapping[str, str] | None = None
 ) -> SparkSession:
     """The session of this process; the first call decides how it is set up."""
     use_java()
-    # Workers must be the Python that has this package, not whichever comes first on the path.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault(PYTHON, sys.executable)
     builder = SparkSession.builder.appName(name).master(f"local[{cores}]")
     for key, value in {**DEFAULTS, **(conf or {})}.items():
         builder = builder.config(key, value)

@@ -2,11 +2,14 @@
 
 Spark keeps the offsets in its checkpoint and asks again for any batch that did not finish, so a
 batch is what lies between two offsets, whenever it is asked for. Offsets without records, as after
-compaction, are passed over, and are no loss.
+compaction, are passed over, and are no loss. The topics' ids are kept with the offsets: a topic
+that was deleted and created again is a loss, and then read from its beginning.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -24,13 +27,20 @@ from .errors import SamsaError
 from .limits import shares, steps, within
 from .losses import Losses
 from .options import Options
-from .plan import PLANNED_BYTES, Planner
-from .positions import Offsets, TopicPartition, from_json, to_json
+from .plan import PLANNED_BYTES, Planner, in_order
+from .positions import (
+    Json,
+    Offsets,
+    TopicIds,
+    TopicPartition,
+    from_json,
+    ids_from_json,
+    made_again,
+    to_json,
+)
 from .read import read
 from .splits import Split, Stretch, split
 from .subscribed import Partitions, subscribed
-
-Json: TypeAlias = Mapping[str, Mapping[str, int]]
 
 
 class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -40,6 +50,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._log = OpenLog(options.ledger, options.objects)
         self._partitions: Partitions = {}
         """As they were at the last look."""
+        self._ids: TopicIds = {}
         self._heads: Heads = {}
         self._latest: Offsets = {}
         self._target: Offsets | None = None
@@ -47,16 +58,17 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     # What Spark calls in the driver
 
-    def initialOffset(self) -> dict[str, dict[str, int]]:
-        async def start(access: Access) -> Offsets:
+    def initialOffset(self) -> Json:  # type: ignore[override]
+        async def start(access: Access) -> Json:
             partitions = await subscribed(access.ledger, self._options.subscription)
             heads = await look_at(access, partitions, self._options.read_committed)
             late_is_latest = self._options.late_start_is_latest
-            return await starting_offsets(
+            offsets = await starting_offsets(
                 access, partitions, heads, self._options.starting, late_is_latest
             )
+            return to_json(offsets, ids_of(partitions))
 
-        return to_json(self._log.ask(start))
+        return self._log.ask(start)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         if self._options.max_offsets:
@@ -69,32 +81,40 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         heads = self._log.ask(self._look)
         self._target = {where: head.next_offset for where, head in heads.items()}
 
-    def latestOffset(self, start: Json, limit: ReadLimit) -> dict[str, dict[str, int]]:
-        begin = from_json(start)
-
-        async def latest(access: Access) -> Offsets:
+    def latestOffset(self, start: Json, limit: ReadLimit) -> Json:  # type: ignore[override]
+        async def latest(access: Access) -> Json:
             heads = await self._look(access)
+            self._report(made_again(start, self._ids))
+            begin = _without(made_again(start, self._ids), start)
             self._check(begin, heads)
             self._latest = {where: head.next_offset for where, head in heads.items()}
-            return await self._limited(access, begin, self._up_to_target(begin), limit)
+            ends = await self._limited(access, begin, self._up_to_target(begin), limit)
+            return to_json(ends, self._ids)
 
-        return to_json(self._log.ask(latest))
+        return self._log.ask(latest)
 
-    def reportLatestOffset(self) -> dict[str, dict[str, int]] | None:
-        return to_json(self._latest) or None
+    def reportLatestOffset(self) -> Json | None:  # type: ignore[override]
+        return to_json(self._latest, self._ids) or None
 
     def partitions(self, start: Json, end: Json) -> Sequence[InputPartition]:
-        begin, until = from_json(start), from_json(end)
+        # Those that were made again after the batch before are read from their beginning.
+        begin = _without(made_again(start, ids_from_json(end)), start)
 
         async def plan(access: Access) -> list[Split]:
-            if not until.keys() <= self._partitions.keys():
+            planned = from_json(end)
+            if not planned.keys() <= self._partitions.keys() or made_again(end, self._ids):
                 await self._look(access)  # a batch of a query that was stopped
+            # The batch is of the topic before; the next one begins with that of now.
+            gone = made_again(end, self._ids)
+            self._report(gone)
+            until = _without(gone, end)
             committed = self._options.read_committed
             planner = Planner(access, self._losses, PLANNED_BYTES, committed)
-            found: list[Stretch] = []
-            for where, last in until.items():
-                found += await self._stretches(planner, where, begin.get(where, 0), last)
-            return split(found, self._options.min_partitions, self._options.split_bytes)
+            found = await in_order(
+                self._stretches(planner, where, begin.get(where, 0), last)
+                for where, last in until.items()
+            )
+            return split([*chain(*found)], self._options.min_partitions, self._options.split_bytes)
 
         return self._log.ask(plan)
 
@@ -114,13 +134,13 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     async def _look(self, access: Access) -> Heads:
         found = await subscribed(access.ledger, self._options.subscription, missing_is_error=False)
-        for where, partition in found.items():
-            before = self._partitions.get(where)
-            if before is not None and before != partition:
-                self._losses.report(f"{where}: the topic was deleted, and made again")
-        self._partitions = found
+        self._partitions, self._ids = found, ids_of(found)
         self._heads = await look_at(access, found, self._options.read_committed)
         return self._heads
+
+    def _report(self, again: set[str]) -> None:
+        for name in sorted(again):
+            self._losses.report(f"{name}: the topic was deleted, and made again")
 
     def _check(self, begin: Offsets, heads: Heads) -> None:
         for where, offset in begin.items():
@@ -157,13 +177,18 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self, access: Access, starts: Offsets, latest: Offsets, most: int
     ) -> Offsets:
         planner = Planner(access, self._losses, 0, self._options.read_committed)
-        cuts: dict[TopicPartition, list[tuple[int, int]]] = {}
-        for where, end in latest.items():
-            partition, first = self._partitions[where], starts[where]
-            found = await planner.stretches(
-                where, partition, first, end, most_bytes=most, head=self._heads[where]
+        found = await in_order(
+            planner.stretches(
+                where,
+                self._partitions[where],
+                starts[where],
+                end,
+                most_bytes=most,
+                head=self._heads[where],
             )
-            cuts[where] = steps(found)
+            for where, end in latest.items()
+        )
+        cuts = dict(zip(latest, map(steps, found), strict=True))
         given = shares({where: ways[-1][1] if ways else 0 for where, ways in cuts.items()}, most)
         ends = {
             where: within(ways, given[where], starts[where]) if ways else latest[where]
@@ -184,9 +209,17 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return []
         start = self._heads[where].log_start
         if first > last:
-            first = start  # of a topic that was made again: it is read from its beginning
+            first = start  # made again, and the checkpoint is of a release that kept no ids
         if first < min(start, last):
             self._losses.report(f"{where}: the records [{first}, {start}) were deleted")
         return await planner.stretches(
             where, partition, max(first, start), last, head=self._heads[where]
         )
+
+
+def ids_of(partitions: Partitions) -> dict[str, UUID]:
+    return {where.topic: partition.topic_id for where, partition in partitions.items()}
+
+
+def _without(topics: set[str], offsets: Json) -> Offsets:
+    return {w: offset for w, offset in from_json(offsets).items() if w.topic not in topics}

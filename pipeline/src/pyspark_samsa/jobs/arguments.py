@@ -8,6 +8,10 @@ from pathlib import Path
 from pyspark_samsa.errors import BadOption
 from pyspark_samsa.options import ENVIRONMENT
 
+DAY, LEAST_DIGITS = 8, 12
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999."""
+
 
 def job_parser(job: str, description: str, examples: str) -> argparse.ArgumentParser:
     """The parser of a job that reads or writes topics."""
@@ -43,7 +47,8 @@ def _pair(text: str) -> tuple[str, str]:
 def add_since(parser: argparse.ArgumentParser, what: str = "records") -> None:
     parser.add_argument(
         "--since", metavar="TIME", type=moment,
-        help=f"only {what} from then on: 2026-01-31, 2026-01-31T08:00, or milliseconds since 1970",
+        help=f"only {what} from then on: 2026-01-31, 2026-01-31T08:00, or milliseconds since 1970"
+        " (twelve digits or more)",
     )  # fmt: skip
 
 
@@ -54,15 +59,25 @@ def add_until(parser: argparse.ArgumentParser, what: str = "records") -> None:
 
 
 def moment(text: str) -> int:
-    """Milliseconds since 1970. A time without a zone is in UTC."""
-    if text.isdigit():
-        return int(text)
+    """Milliseconds since 1970. A time without a zone is in UTC. Eight digits are a day; fewer than
+    twelve are no milliseconds, but a mistake, or seconds."""
+    if text.isdecimal() and len(text) != DAY:
+        ms = int(text)
+        if len(text) < LEAST_DIGITS or ms > LAST_MS:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is neither a day such as 20260131 nor milliseconds since 1970 such as"
+                " 1769817600000"
+            )
+        return ms
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no time such as 2026-01-31T08:00") from None
     aware = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)
+    ms = round(aware.timestamp() * 1000)
+    if ms < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is before 1970")
+    return ms
 
 
 def where_the_log_is(given: argparse.Namespace) -> dict[str, str]:

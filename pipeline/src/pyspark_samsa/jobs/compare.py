@@ -18,13 +18,14 @@ from pyspark.sql.functions import sum as total
 
 from pyspark_samsa.errors import BadOption
 from pyspark_samsa.jobs.arguments import add_since, add_until, job_parser, where_the_log_is
-from pyspark_samsa.jobs.latest import AGE, latest
+from pyspark_samsa.jobs.folders import Folder
+from pyspark_samsa.jobs.latest import AGE, LATEST, latest
 from pyspark_samsa.jobs.progress import progress
 from pyspark_samsa.jobs.running import run, summary
-from pyspark_samsa.jobs.tables import add_format
+from pyspark_samsa.jobs.tables import add_format, check_format
 from pyspark_samsa.jobs.topics import add_where, records
 
-ALL, LATEST = "all", "latest"
+ALL = "all"
 DIFFERENT = 1
 DIFFERS = "only_left > 0 or only_right > 0"
 WIDTH = 60
@@ -96,6 +97,7 @@ def _name(given: argparse.Namespace) -> str:
 
 
 def _table(spark: SparkSession, given: argparse.Namespace) -> DataFrame:
+    check_format(Folder(spark, given.table), given.format)
     table = spark.read.format(given.format).load(given.table)
     same = {"key": given.key, "value": given.value}
     return table.withColumns({name: _bytes(table, of) for name, of in same.items()})

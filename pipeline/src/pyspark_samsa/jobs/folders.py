@@ -27,6 +27,25 @@ class Folder:
     def is_empty(self) -> bool:
         return not self.exists() or not self._files.listStatus(self._path)
 
+    def read(self) -> bytes:
+        """The content, of a file."""
+        stream = self._files.open(self._path)
+        try:
+            return bytes(stream.readAllBytes())
+        finally:
+            stream.close()
+
+    def write(self, content: bytes) -> None:
+        """Replace a file: it is there whole, or not at all."""
+        draft = self.beside(".draft")
+        stream = self._files.create(draft._path, True)
+        try:
+            stream.write(bytearray(content))
+        finally:
+            stream.close()
+        self.remove()
+        draft.rename(self)
+
     def remove(self) -> None:
         self._files.delete(self._path, True)
 

@@ -9,6 +9,7 @@ from pyspark.sql.functions import col, max_by, struct
 
 from .folders import Folder
 
+LATEST = "latest"
 AGE = ("topic", "partition", "offset", "timestamp")
 """The columns that say which of two records is the later one."""
 

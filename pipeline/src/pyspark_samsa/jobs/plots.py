@@ -10,12 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.jobs.arguments import job_parser, where_the_log_is
+from pyspark_samsa.jobs.folders import Folder
 from pyspark_samsa.jobs.progress import progress
 from pyspark_samsa.jobs.running import run, summary
-from pyspark_samsa.jobs.tables import PARQUET, add_format
+from pyspark_samsa.jobs.tables import PARQUET, add_format, check_format
 
 TABLES = {
     "bronze_trucks": "key BINARY, value BINARY, partition INT, offset BIGINT, timestamp TIMESTAMP",
+    "silver_positions": "truck_id STRING",
     "gold_speeds": "window_start TIMESTAMP, truck_id STRING, positions BIGINT,"
     " average_speed_kmh DOUBLE",
     "gold_latest_positions": "truck_id STRING, event_timestamp TIMESTAMP, latitude DOUBLE,"
@@ -75,6 +77,7 @@ def table(spark: SparkSession, folder: Path, form: str) -> DataFrame:
         if folder.name in UPSERTED and folder.parent.exists():
             return spark.createDataFrame([], TABLES[folder.name])
         raise SamsaError(f"there is no table {folder}; `samsa pipeline run` makes it")
+    check_format(Folder(spark, str(folder.absolute())), form)
     reader = spark.read.format(form)
     if form == PARQUET:
         reader = reader.schema(TABLES[folder.name])

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.jobs.arguments import job_parser, where_the_log_is
 from pyspark_samsa.jobs.running import TROUBLE, run, summary
-from pyspark_samsa.jobs.tables import add_format
+from pyspark_samsa.jobs.tables import DELTA_LOG, add_format, raise_unless
 from pyspark_samsa.options import ENVIRONMENT
 
 SPEC = "spark-pipeline.yml"
@@ -68,6 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def prepare(given: argparse.Namespace) -> None:
     """Call this before Spark starts: its workers inherit the environment."""
+    for folder in sorted((given.out / "tables").glob("[!._]*/")):
+        if any(folder.iterdir()):
+            raise_unless(given.format, str(folder), (folder / DELTA_LOG).exists())
     given.out.mkdir(parents=True, exist_ok=True)
     for name, url in where_the_log_is(given).items():
         os.environ[ENVIRONMENT[name]] = url

@@ -13,14 +13,13 @@ from pyspark.sql import SparkSession
 
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.java import NoJava
+from pyspark_samsa.jobs.arguments import where_the_log_is
 from pyspark_samsa.jobs.delta import delta_conf
 from pyspark_samsa.jobs.tables import DELTA
-from pyspark_samsa.session import local_session
+from pyspark_samsa.session import SUBMITTED, local_session
 from pyspark_samsa.source import DefaultSource
 
 TROUBLE, INTERRUPTED = 2, 130
-SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""Is in the environment of a program that spark-submit has started: there is a Spark already."""
 _OURS = re.compile(r"pyspark_samsa\.(?:\w+\.)*\w+: (.+)")
 
 Work: TypeAlias = Callable[[SparkSession, argparse.Namespace], int]
@@ -30,6 +29,7 @@ def run(parser: argparse.ArgumentParser, argv: Sequence[str] | None, work: Work)
     """The exit status of the job: its own; or TROUBLE, after a sentence on stderr."""
     given = parser.parse_args(argv)
     try:
+        where_the_log_is(given)  # Spark takes seconds to start: first see whether there is a log
         with session(parser.prog, given) as spark:
             return work(spark, given)
     except (SamsaError, NoJava) as error:

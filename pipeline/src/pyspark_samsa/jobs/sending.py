@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql.functions import coalesce, col, count
 
-from pyspark_samsa.access import check_objects
 from pyspark_samsa.jobs.progress import progress
 from pyspark_samsa.jobs.running import summary
-from pyspark_samsa.sink.turns import DONE, Turn, left_by
+from pyspark_samsa.sink.options import SinkOptions, read_sink_options
+from pyspark_samsa.sink.topics import named_turn
+from pyspark_samsa.sink.turns import DONE, left_by
 from samsa.runtime.store_urls import open_objects
 
 WRITTEN = "key", "value", "headers"
@@ -68,20 +69,19 @@ def send(
     what: str,
 ) -> int:
     """Write the rows with the columns that the sink knows; other columns are dropped."""
-    turn = Turn(name, 0)
-    if asyncio.run(_is_done(log["objects"], turn)):
+    options = {
+        **log,
+        "topic": given.topic,
+        "txnAppId": name,
+        "txnVersion": "0",
+        "includeTimestamp": str(given.keep_times).lower(),
+        "kafka.compression.type": given.compression,
+    }
+    if asyncio.run(_is_done(read_sink_options(options, streaming=False))):
         summary(job=f"{name} was done before: nothing was written", topic=given.topic)
         return 0
     wanted = [*WRITTEN, *_kept(given)]
     chosen = rows.select(*(column for column in wanted if column in rows.columns))
-    options = {
-        **log,
-        "topic": given.topic,
-        "txnAppId": turn.writer,
-        "txnVersion": str(turn.number),
-        "includeTimestamp": str(given.keep_times).lower(),
-        "kafka.compression.type": given.compression,
-    }
     seen = Observation()
     counted = chosen.observe(seen, count("*").alias("records"))
     with progress(spark, what):
@@ -94,10 +94,11 @@ def _kept(given: argparse.Namespace) -> list[str]:
     return ["partition"] * given.keep_partitions + ["timestamp"] * given.keep_times
 
 
-async def _is_done(url: str, turn: Turn) -> bool:
+async def _is_done(options: SinkOptions) -> bool:
     """Checked first, so that a finished job does not read all rows again."""
-    check_objects(url)
-    objects = open_objects(url, fsync=False, cache_bytes=0)
+    assert options.named is not None
+    turn = await named_turn(options, options.named)
+    objects = open_objects(options.objects, fsync=False, cache_bytes=0)
     try:
         found = [left_by(turn, key) async for key in objects.list(turn.folder)]
         return any(left.kind == DONE for left in found)

@@ -17,7 +17,7 @@ from pyspark_samsa.jobs.arguments import job_parser, where_the_log_is
 from pyspark_samsa.jobs.folders import Folder
 from pyspark_samsa.jobs.running import run
 from pyspark_samsa.jobs.sending import add_sending, in_order, job_id, send
-from pyspark_samsa.jobs.tables import add_format
+from pyspark_samsa.jobs.tables import add_format, check_format
 
 AS_THEY_ARE = ("string", "binary")
 OF_A_TOPIC = ("partition", "offset")
@@ -55,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def work(spark: SparkSession, given: argparse.Namespace) -> int:
     log, folder = where_the_log_is(given), str(Folder(spark, given.table))
+    check_format(Folder(spark, given.table), given.format)
     table = spark.read.format(given.format).load(folder)
     order = given.order_by or [name for name in OF_A_TOPIC if name in table.columns]
     parts = log["ledger"], folder, given.topic, given.key, given.value

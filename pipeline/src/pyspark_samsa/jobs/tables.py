@@ -2,6 +2,10 @@
 
 import argparse
 
+from pyspark_samsa.errors import SamsaError
+from pyspark_samsa.jobs.folders import Folder
+
+DELTA_LOG = "_delta_log"
 PARQUET, DELTA = "parquet", "delta"
 
 
@@ -9,3 +13,16 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=(PARQUET, DELTA), default=PARQUET, help="of the table (%(default)s)"
     )
+
+
+def check_format(table: Folder, form: str) -> None:
+    """A Delta table read as Parquet shows rows that were deleted; Parquet files that are written
+    as Delta hide those before. Raises SamsaError."""
+    if not table.is_empty():
+        raise_unless(form, str(table), (table / DELTA_LOG).exists())
+
+
+def raise_unless(form: str, table: str, is_delta: bool) -> None:
+    found = DELTA if is_delta else PARQUET
+    if form != found:
+        raise SamsaError(f"{table} is not in the format {form}: --format {found}, or another table")

@@ -1,7 +1,8 @@
 """A topic as a table, in Parquet or Delta: every record, or the latest of each key.
 
 Each run goes on where the one before it ended, by a checkpoint beside the table. One that is
-stopped at any moment loses nothing and writes nothing twice.
+stopped at any moment loses nothing and writes nothing twice. The flags of the first run are those
+of all runs: others are refused.
 """
 
 import argparse
@@ -15,13 +16,14 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.jobs.arguments import add_since, job_parser, where_the_log_is
+from pyspark_samsa.jobs.filled import check_flags
 from pyspark_samsa.jobs.folders import Folder
-from pyspark_samsa.jobs.latest import merge, recover, rewrite
+from pyspark_samsa.jobs.latest import LATEST, merge, recover, rewrite
 from pyspark_samsa.jobs.progress import progress
 from pyspark_samsa.jobs.running import run, summary
-from pyspark_samsa.jobs.tables import DELTA, PARQUET, add_format
+from pyspark_samsa.jobs.tables import DELTA, PARQUET, add_format, check_format
 
-APPEND, LATEST = "append", "latest"
+APPEND = "append"
 BATCH_BYTES = 256 * 1024 * 1024
 """What a micro-batch of an appending run reads: that much is done again if it is stopped."""
 UPSERTS: dict[str, Callable[[DataFrame, Folder], None]] = {PARQUET: rewrite, DELTA: merge}
@@ -65,6 +67,8 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     checkpoint = Folder(spark, given.checkpoint or f"{table}.{given.mode}.checkpoint")
     recover(table)
     check(table, checkpoint)
+    check_format(table, given.format)
+    check_flags(spark, given, where_the_log_is(given), table, checkpoint)
     before = size(spark, table, given.format)
     with progress(spark, f"{given.topic} to {given.table}"):
         query = start(records(spark, given), given, table, str(checkpoint))

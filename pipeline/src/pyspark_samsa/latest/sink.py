@@ -12,10 +12,10 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 
-from pyspark_samsa.errors import BadRows, SamsaError
+from pyspark_samsa.errors import BadOption, BadRows, SamsaError
 from samsa.runtime.system import fresh_words
 
-from .buckets import BucketFiles
+from .buckets import NAME, BucketFiles
 from .delta import DeltaRows
 from .files import DRAFTS, ParquetFiles
 from .newest import GONE, all_alive, among, deleted, newest
@@ -107,15 +107,19 @@ def _in_utc(field: pa.Field) -> pa.Field:
 
 def upsert(files: ParquetFiles, options: LatestOptions, changes: pa.Table) -> None:
     """If it is interrupted, it is done again from the beginning, with the same result."""
-    order = options.order
+    order, table = options.order, table_of(files, options)
     memory = BucketFiles(files, DELETED, order, options.buckets)
     memory.keep(deleted(changes, order))
     known = [among(rows, changes, order) for rows in memory.near(changes)]
     # The first of them says which columns there are, and in which order.
-    table_of(files, options).merge(newest([changes, *known], order))
+    table.merge(newest([changes, *known], order))
 
 
 def table_of(files: ParquetFiles, options: LatestOptions) -> LatestTable:
+    names = files.names()
+    is_delta = "_delta_log" in names
+    if is_delta != (options.form == DELTA) and (is_delta or any(map(NAME.fullmatch, names))):
+        raise BadOption(f"{options.path} is a table in another format than {options.form}")
     if options.form == DELTA:
         return DeltaRows(options.path, options.order)
     return BucketFiles(files, "", options.order, options.buckets)

@@ -93,11 +93,20 @@ def backlog(axes: Axes, figures: PipelineFigures) -> None:
     return _bars_only(axes)
 
 
+def without_letters(figures: PipelineFigures) -> str:
+    """What it means that there are none."""
+    if not figures.records:
+        return "nothing has been read yet"
+    if figures.unchecked:
+        return f"{figures.unchecked:,} of {figures.records:,} records are not checked yet"
+    return "every record could be read"
+
+
 def reasons(axes: Axes, figures: PipelineFigures) -> None:
     total = sum(figures.reasons.values())
     axes.set_title(f"Dead letters: {total:,}, by reason")
     if not total:
-        return _nothing(axes, "every record could be read")
+        return _nothing(axes, without_letters(figures))
     chosen = dict(list(figures.reasons.items())[:MOST_REASONS])
     if rest := total - sum(chosen.values()):
         chosen["others"] = rest

@@ -58,6 +58,9 @@ class PipelineFigures:
     backlog: list[Backlog]
     reasons: dict[str, int]
     """Dead letters by what is wrong with them, the most frequent first."""
+    unchecked: int
+    """Records that are neither positions nor departures nor dead letters: a run has failed, or
+    stopped, before it came to them."""
     windows: list[TimeWindow]
     places: list[MapPlace]
 
@@ -84,11 +87,14 @@ def gather(
     bronze = tables["bronze_trucks"].cache()
     try:
         step_s = _step(bronze)
+        reasons = _reasons(spark, log, dead_letters)
+        told = tables["silver_positions"].count() + sum(reasons.values())
         return PipelineFigures(
             step_s=step_s,
             traffic=_traffic(bronze, step_s),
             backlog=_backlog(bronze, log, topic),
-            reasons=_reasons(spark, log, dead_letters),
+            reasons=reasons,
+            unchecked=max(0, bronze.where("value IS NOT NULL").count() - told),
             windows=_windows(tables["gold_speeds"]),
             places=_places(tables["gold_latest_positions"]),
         )
@@ -137,7 +143,7 @@ async def _ends(log: Mapping[str, str], topic: str) -> dict[int, tuple[int, int]
 
 
 def _reasons(spark: SparkSession, log: Mapping[str, str], topic: str) -> dict[str, int]:
-    """There is no such topic as long as every record could be read."""
+    """None, too, if there is no such topic."""
     try:
         asyncio.run(_ends(log, topic))
     except UnknownTopic:

@@ -10,18 +10,18 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from pyspark_samsa.access import opened_to_write
-from pyspark_samsa.errors import BadRows, SamsaError
+from pyspark_samsa.errors import BadRows, SamsaError, UnknownTopic
 from pyspark_samsa.positions import TopicPartition
 from samsa.log.core import Log
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Buffer, Missing, Partition, Topic, Unavailable
 
-from .options import SinkOptions
+from .options import APP, SinkOptions
 from .plan import Producer, Producers, read_done, read_plan, write_done, write_plan
 from .publish import Publisher
 from .staged import StagedPiece
 from .topics import target_of, unknown
-from .turns import DATA, DONE, PLAN, LeftObject, Turn, left_by
+from .turns import BY_COLUMN, DATA, DONE, PLAN, LeftObject, Turn, left_by
 
 TOGETHER = 8
 """Partitions that are written to at the same time."""
@@ -59,15 +59,32 @@ class Committing:
         self._log = log
         self._turn = turn
 
-    async def commit_once(self, pieces: Sequence[StagedPiece]) -> None:
+    async def commit_once(self, staged: Sequence[StagedPiece]) -> None:
+        pieces = staged
         if pieces and not await self._put(self._turn.key(PLAN), write_plan(pieces)):
             pieces = ()
         left = await self._left()
-        if not _is_done(left, self._turn):
+        was_done = _is_done(left, self._turn)
+        if not was_done:
             if not _has_plan(left, self._turn):
                 return  # an empty turn
             await self._finish(pieces, left)
         await self.delete(one.key for one in left if _is_litter(one, self._turn))
+        if self._turn.target == BY_COLUMN and (was_done or not pieces):
+            await self._check_topics(staged)
+
+    async def _check_topics(self, staged: Sequence[StagedPiece]) -> None:
+        """Rows that this writer has not written, and never will, must not vanish without a word."""
+        topics = await self._topics({piece.where for piece in staged})
+        producers = await self._producers(await self._left())
+        known = {name.partition("/")[0] for name in producers}
+        for name, topic in sorted(topics.items()):
+            if str(topic.id) not in known:
+                raise BadRows(
+                    f"version {self._turn.number} of {self._turn.writer!r} was written before, and"
+                    f" not to this topic {name!r}: nothing was written to it. Another {APP}, or"
+                    f" the option 'topic', makes it a write of its own"
+                )
 
     async def _finish(self, pieces: Sequence[StagedPiece], left: list[LeftObject]) -> None:
         try:
@@ -114,13 +131,16 @@ class Committing:
         return dict(outcome for outcome in outcomes if not isinstance(outcome, BaseException))
 
     async def _topics(self, places: Iterable[TopicPartition]) -> dict[str, Topic]:
-        """Topics by name: a topic that was deleted and created again is accepted."""
+        """Topics by name: a topic that was deleted and created again is accepted, unless the turn
+        is for the one before."""
         every = {topic.name: topic for topic in await self._stores.ledger.topics()}
         found: dict[str, Topic] = {}
         for where in places:
             if where.topic not in every:
                 raise unknown(where.topic, list(every))
             found[where.topic] = every[where.topic]
+            if self._turn.target not in ("", BY_COLUMN, found[where.topic].id.hex):
+                raise UnknownTopic(f"{where}: the topic was deleted meanwhile, and made again")
             if where.number >= target_of(every[where.topic]).partitions:
                 raise BadRows(f"there is no {where}: its topic was made again, with fewer")
         return found

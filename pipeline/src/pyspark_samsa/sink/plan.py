@@ -36,7 +36,7 @@ Producers: TypeAlias = dict[str, Producer]
 def new_producer(turn: Turn, partition: Partition) -> Producer:
     """The producer that writes to a partition from this turn on. Two processes that make it
     independently get the same one."""
-    name = f"{turn.writer}\0{turn.number}\0{partition}"
+    name = f"{turn.name}\0{turn.number}\0{partition}"
     digest = blake2b(name.encode(), digest_size=8).digest()
     return Producer(OURS | int.from_bytes(digest, "big") % OURS, 0)
 

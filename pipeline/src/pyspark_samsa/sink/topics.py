@@ -10,7 +10,8 @@ from samsa.topics.compacted import is_compacted
 from samsa.topics.configs import Refused, number
 from samsa.topics.internal import refuse_internal
 
-from .options import SinkOptions
+from .options import NamedWrite, SinkOptions
+from .turns import BY_COLUMN, Turn
 
 
 class Target(NamedTuple):
@@ -33,12 +34,25 @@ class Targets:
         return self._known[name]
 
     async def _look_up(self, name: str) -> Target:
-        async with opened(self._options.ledger, self._options.objects) as access:
-            topic = await access.ledger.topic(name)
-            if topic is None:
-                known = [each.name for each in await access.ledger.topics()]
-                raise unknown(name, known)
-        return target_of(topic)
+        return target_of(await look_up(self._options.ledger, self._options.objects, name))
+
+
+async def look_up(ledger: str, objects: str, name: str) -> Topic:
+    """Raises UnknownTopic."""
+    async with opened(ledger, objects) as access:
+        topic = await access.ledger.topic(name)
+        if topic is None:
+            raise unknown(name, [each.name for each in await access.ledger.topics()])
+    return topic
+
+
+async def named_turn(options: SinkOptions, named: NamedWrite) -> Turn:
+    """The turn of a named write belongs to the topic, as one of Delta belongs to the table: the
+    same name and version may write to other topics."""
+    target = BY_COLUMN
+    if options.topic is not None:
+        target = (await look_up(options.ledger, options.objects, options.topic)).id.hex
+    return Turn(named.app, named.version, target=target)
 
 
 def target_of(topic: Topic) -> Target:

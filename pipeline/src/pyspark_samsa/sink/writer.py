@@ -23,7 +23,7 @@ from .partitioner import Sticking
 from .rows import SinkRows
 from .staged import Staged, StagedPiece
 from .staging import Stager
-from .topics import Targets
+from .topics import Targets, named_turn
 from .turns import Turn
 
 QUERY, BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
@@ -37,7 +37,7 @@ class SamsaWriter(DataSourceArrowWriter):
     def __init__(self, options: SinkOptions, columns: tuple[str, ...]) -> None:
         self._options = options
         self._columns = columns
-        self._turn = options.turn or Turn(fresh_words()(), 0, can_come_again=False)
+        self._turn = _turn_of_job(options)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         return stage(self._options, self._columns, self._turn, iterator)
@@ -47,6 +47,12 @@ class SamsaWriter(DataSourceArrowWriter):
 
     def abort(self, messages: Messages) -> None:
         asyncio.run(abort(self._options, self._turn, _pieces(messages)))
+
+
+def _turn_of_job(options: SinkOptions) -> Turn:
+    if options.named is None:
+        return Turn(fresh_words()(), 0, can_come_again=False)
+    return asyncio.run(named_turn(options, options.named))
 
 
 class SamsaStreamWriter(DataSourceStreamArrowWriter):
