@@ -8,7 +8,8 @@ off the event loop (`checks.py`). If a topic has LogAppendTime, a batch gets the
 it arrives. An unknown topic is not created: clients ask Metadata first, which creates it.
 
 A transactional batch is appended if the coordinator finds its partition in the ongoing transaction
-of its transactional id, or adds it (`transactional.py`).
+of its transactional id, or adds it (`transactional.py`). While its producer has a transaction open
+in the partition, a batch outside of it is refused with INVALID_TXN_STATE.
 
 Versions: 0-2 carry message sets, which are converted to a v2 batch before they are stored. 3+ carry
 RecordBatch v2, which is stored as it came. 12+ add partitions to the transaction (KIP-890). 13
@@ -31,7 +32,9 @@ from samsa.data_path.transactional import (
     Entered,
     enter,
     entered_already,
+    may_be_stray,
     transactional_header,
+    why_stray,
 )
 from samsa.log.writer import Appending
 from samsa.ports import Topic, Unavailable
@@ -90,7 +93,10 @@ async def produce(request: ProduceRequest, context: Context, broker: Broker) -> 
         for entry in topic.partition_data:
             if slice_ is not None and slice_.is_over:
                 await slice_.rest()
-            one = begin(topic, entry.index, entry.records, found, terms, broker, entered)
+            stray = None
+            if broker.has_transactions and not isinstance(found, Refused):
+                stray = await why_stray(entry.records, found, entry.index, broker)
+            one = begin(topic, entry.index, entry.records, stray or found, terms, broker, entered)
             pending.append(await go_on(one, broker) if isinstance(one, Unchecked) else one)
     if len(pending) > SHORT:
         return await _produced_long(terms, pending, timeout_s, broker)
@@ -145,6 +151,8 @@ def produce_alike(one: Alike, broker: Broker) -> Later | None:
     kind = one.kind
     topic = broker.catalog.remembered(kind.topic_key)
     if topic is None or takes_long(one.records):
+        return None
+    if broker.has_transactions and may_be_stray(one.records, topic, kind.number, broker):
         return None
     entered = OUTSIDE
     if kind.transactional_id is not None:
