@@ -68,8 +68,21 @@ async def test_the_next_request_for_the_id_ends_the_rest_before_many_markers(two
         assert (await here.given.log.head(partition)).next_offset == 1
 
 
-async def wide_transaction(one: Process) -> tuple[Answer, frozenset[Partition]]:
-    topic = Topic("wide", PARTITION.topic_id.__class__(int=9), transactions.FEW + 1, 0)
+async def test_other_requests_have_their_turns_while_many_markers_are_written(two):
+    here, _ = two
+    producer, wide = await wide_transaction(here, 5 * transactions.AT_ONCE)
+    await here.ask(EndTransaction(producer.producer_id, producer.epoch, commit=True, bumps=True))
+    seen: set[int] = set()
+    while here.broker.transactions.background.count:
+        seen.add(sum([(await here.given.log.head(one)).next_offset for one in wide]))
+        await asyncio.sleep(0)
+    assert seen & {transactions.AT_ONCE * some for some in (1, 2, 3, 4)}
+
+
+async def wide_transaction(
+    one: Process, size: int = transactions.FEW + 1
+) -> tuple[Answer, frozenset[Partition]]:
+    topic = Topic("wide", PARTITION.topic_id.__class__(int=9), size, 0)
     await one.given.ledger.create_topic(topic)
     wide = frozenset(Partition(topic.id, number) for number in range(topic.partitions))
     producer = await one.init()
