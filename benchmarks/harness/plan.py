@@ -19,6 +19,8 @@ class Plan:
     transactional_messages: int
     transactions: int
     """Commits of which the time is taken, for one partition and for ten."""
+    streams_lines: int
+    """Lines of five words that Kafka Streams counts."""
     rebalances: int
     """How often, in one turn, a member joins a group and leaves it again."""
     commits: int
@@ -43,6 +45,7 @@ FULL = Plan(
     java_latencies=5_000,
     transactional_messages=300_000,
     transactions=300,
+    streams_lines=20_000,
     rebalances=5,
     commits=1_000,
     idle_seconds=20,
@@ -61,6 +64,7 @@ QUICK = Plan(
     java_latencies=200,
     transactional_messages=20_000,
     transactions=30,
+    streams_lines=2_000,
     rebalances=2,
     commits=200,
     idle_seconds=6,

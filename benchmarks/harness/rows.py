@@ -77,9 +77,12 @@ def _transactions() -> list[Row]:
     return [
         _speed("txn.produce", f"librdkafka produce, 1 KB, {each}", 1.0),
         _speed("txn.consume", f"librdkafka read_committed, {tenth}", 0.9),
+        _speed("txn.produce.timed", "librdkafka produce, 1 KB, a commit every 100 ms", 1.0),
+        _speed("txn.consume.timed", "librdkafka read_committed, none aborted", 0.9),
         Row("txn.commit.1", "commit of a transaction in 1 partition, p50", "ms", target=1.0),
         Row("txn.commit.10", "commit of a transaction in 10 partitions, p50", "ms", target=1.0),
         _speed("txn.java", "Java ProducerPerformance, 1 KB, a commit every 100 ms", 1.0),
+        Row("txn.streams", "Streams word count, exactly_once_v2, all counted", "s", target=1.0),
     ]
 
 

@@ -1,10 +1,11 @@
 """Transactions through librdkafka: a program of its own, which prints its figures as JSON.
 
-    transactional_client.py HOST:PORT TOPIC MESSAGES COMMITS
+    transactional_client.py HOST:PORT TOPIC TIMED MESSAGES COMMITS
 
-The topic has ten partitions. Three phases, each with values of 1 KB: produce with a commit every
-1,000 messages, one transaction in ten aborted; read that back with read_committed; then COMMITS
-commits of one message to one partition, and of one message to each of ten.
+The two topics have ten partitions. Five phases, each with values of 1 KB: produce to TOPIC with a
+commit every 1,000 messages, one transaction in ten aborted; read that back with read_committed;
+produce to TIMED with a commit every 100 ms, none aborted; read that back; then COMMITS commits of
+one message to one partition, and of one message to each of ten.
 """
 
 import json
@@ -20,6 +21,8 @@ SIZE = 1024
 EACH = 1_000
 """Messages of a transaction."""
 ABORTED_IN = 10
+TIMED_S = 0.1
+"""Between two commits."""
 PARTITIONS = 10
 PATIENCE_S = 60
 
@@ -63,11 +66,35 @@ def produce(bootstrap: str, topic: str, messages: int) -> dict[str, float]:
     return {"mb_per_s": messages * SIZE / 1e6 / seconds}
 
 
-def consume(bootstrap: str, topic: str, messages: int) -> dict[str, float]:
+def produce_timed(bootstrap: str, topic: str, messages: int) -> dict[str, float]:
+    """MB/s, with a commit every 100 ms."""
+    writer, value = producer(bootstrap, f"{topic}-load"), os.urandom(SIZE)
+    began = time.perf_counter()
+    writer.begin_transaction()
+    last = began
+    for number in range(messages):
+        while True:
+            try:
+                writer.produce(topic, value, partition=number % PARTITIONS)
+                break
+            except BufferError:
+                writer.poll(0.05)
+        if time.perf_counter() - last >= TIMED_S:
+            writer.commit_transaction(PATIENCE_S)
+            writer.begin_transaction()
+            last = time.perf_counter()
+    writer.commit_transaction(PATIENCE_S)
+    return {"mb_per_s": messages * SIZE / 1e6 / (time.perf_counter() - began)}
+
+
+def committed_of(messages: int) -> int:
+    """How many of them `produce` commits."""
+    numbers = range(messages // EACH)
+    return sum(EACH for number in numbers if number % ABORTED_IN != ABORTED_IN - 1)
+
+
+def consume(bootstrap: str, topic: str, wanted: int) -> dict[str, float]:
     """MB/s of the committed values; the clock starts with the first of them."""
-    wanted = sum(
-        EACH for number in range(messages // EACH) if number % ABORTED_IN != ABORTED_IN - 1
-    )
     reader = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -112,10 +139,12 @@ def commits(bootstrap: str, topic: str, count: int, partitions: int) -> dict[str
 
 
 def main() -> None:
-    bootstrap, topic, messages, count = sys.argv[1:]
+    bootstrap, topic, timed, messages, count = sys.argv[1:]
     found = {
         "produce": produce(bootstrap, topic, int(messages)),
-        "consume": consume(bootstrap, topic, int(messages)),
+        "consume": consume(bootstrap, topic, committed_of(int(messages))),
+        "produce.timed": produce_timed(bootstrap, timed, int(messages)),
+        "consume.timed": consume(bootstrap, timed, int(messages)),
         "commit.1": commits(bootstrap, topic, int(count), 1),
         "commit.10": commits(bootstrap, topic, int(count), PARTITIONS),
     }

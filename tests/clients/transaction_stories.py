@@ -263,6 +263,17 @@ def transactions_are_listed(side: Side, version: int) -> None:
         side.list_transactions(version, duration_filter=1_000_000)
 
 
+def a_batch_is_outside_of_the_transaction(side: Side, version: int) -> None:
+    """Of its producer, in the partition where that has one open."""
+    side.init()
+    if version < 12:
+        side.add_partitions(3)
+    side.produce(version, 0)
+    side.produce(version, 1, transactional=False)
+    side.produce(version, 1)
+    side.produce(version, 2, transactional=False)
+
+
 def rules_are_broken(side: Side, version: int) -> None:
     """What no client does; the answers differ on purpose."""
     mine = side.partition
@@ -288,6 +299,7 @@ STORIES = {
     stable_offsets_are_asked_for: range(7, 11),
     batches_are_refused: range(3, 14),
     batches_without_a_transaction_among_them: (11, 12),
+    a_batch_is_outside_of_the_transaction: range(3, 14),
     records_are_read: range(4, 19),
     offsets_are_listed: range(2, 12),
     transactions_are_listed: range(3),

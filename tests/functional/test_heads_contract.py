@@ -276,6 +276,22 @@ async def test_what_is_stored_of_an_aborted_transaction_is_found_once_however_of
     assert await heads.aborted(partition, 0, 10) == [one, two]
 
 
+async def test_what_is_forgotten_is_not_listed_again_although_it_is_stored_late(
+    heads: Any, partition: Partition
+):
+    """By a process that stood still: its marker may be gone, and a reader would leave out what the
+    producer wrote later."""
+    one, two = Aborted(5, 7, 2, 6), Aborted(9, 7, 8, 10)
+    for each in (one, two):
+        await heads.store_aborted(partition, each)
+    await heads.forget_aborted(partition, [5], 6)
+    await heads.store_aborted(partition, one)
+    assert (await heads.head(partition)).aborted_from == 6
+    assert await heads.aborted(partition, 0, 20) == [two]
+    await heads.forget_aborted(partition, [], 3)
+    assert (await heads.head(partition)).aborted_from == 6
+
+
 # Producers that leave the head, and come back
 
 

@@ -16,8 +16,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import product
 from pathlib import Path
 
@@ -29,9 +29,11 @@ from histories.cluster import Pair, on_dynamodb_and_s3, on_one_folder
 from histories.judging import LEGAL, judge
 from histories.transactional import rounds as transactional_rounds
 from histories.transactional import telling
+from histories.transactional.functions import play_through
+from support.chain import Chain, a_chain
 from support.servers.dynamodb_local import dynamodb_local
 from support.servers.versitygw import versitygw
-from support.stores import ACCESS_KEY, SECRET_KEY, make_bucket
+from support.stores import ACCESS_KEY, SECRET_KEY, make_bucket, places
 
 SAVED = Path("build/histories")
 ROUND_S = 40.0
@@ -51,7 +53,20 @@ def on_aws(folder: Path) -> Iterator[Pair]:
             yield both
 
 
-STORES = {"folder": on_one_folder, "aws": on_aws}
+@contextmanager
+def on_functions(folder: Path) -> Iterator[Chain]:
+    os.environ.update(AWS)
+    with dynamodb_local(folder) as dynamodb, versitygw(folder, ACCESS_KEY, SECRET_KEY) as s3:
+        make_bucket(s3)
+        with a_chain(folder, places((dynamodb, s3))) as chain:
+            yield chain
+
+
+STORES: dict[str, Callable[[Path], AbstractContextManager[Pair | Chain]]] = {
+    "folder": on_one_folder,
+    "aws": on_aws,
+    "functions": on_functions,
+}
 
 
 class Run:
@@ -72,7 +87,8 @@ class Run:
                 path.with_suffix(".signals").unlink(missing_ok=True)
                 ROUNDS[what](self, both, path, min(left, ROUND_S))
 
-    def appends(self, both: Pair, path: Path, seconds: float) -> None:
+    def appends(self, both: Pair | Chain, path: Path, seconds: float) -> None:
+        assert not isinstance(both, Chain)
         played = rounds.play(both, path, self._moments, seconds, sleeps=True)
         began = time.monotonic()
         verdict = judge(path)
@@ -85,11 +101,14 @@ class Run:
         if SEQUENCE_ERRORS & set(counts):
             self._report(path, "a producer that kept its order was told that it did not")
 
-    def transactions(self, both: Pair, path: Path, seconds: float) -> None:
+    def transactions(self, both: Pair | Chain, path: Path, seconds: float) -> None:
         path = path.with_stem(f"{path.stem}-transactions")
-        played = transactional_rounds.play(
-            both, path, self._moments, seconds, sleeps=True, java=shutil.which("java") is not None
-        )
+        if isinstance(both, Chain):
+            played = play_through(both, path, self._moments, seconds)
+        else:
+            java = shutil.which("java") is not None
+            play = transactional_rounds.play
+            played = play(both, path, self._moments, seconds, sleeps=True, java=java)
         counts = telling.counts_of(played)
         totals = self._totals["transactions"]
         longest = max(totals[telling.HELD_BACK], counts[telling.HELD_BACK])
@@ -141,7 +160,13 @@ def main() -> int:
     print(f"seed {seed}", flush=True)
     SAVED.mkdir(parents=True, exist_ok=True)
     run = Run(seed)
-    chosen = [*product([given.only] if given.only else [*ROUNDS], given.stores or [*STORES])]
+    kinds = [given.only] if given.only else [*ROUNDS]
+    # Histories of appends need processes, which are stopped and continued.
+    chosen = [
+        (what, stores)
+        for what, stores in product(kinds, given.stores or [*STORES])
+        if (what, stores) != ("appends", "functions")
+    ]
     for what, stores in chosen:
         run.on(what, stores, given.seconds / len(chosen))
     run.tell()

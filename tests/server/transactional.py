@@ -19,11 +19,11 @@ Pair = tuple[bytes | None, bytes | None]
 
 
 class Transactional:
-    def __init__(self, peer: Peer, transactional_id: str) -> None:
+    def __init__(self, peer: Peer, transactional_id: str, timeout_ms: int = 60_000) -> None:
         self.peer = peer
         self.name = transactional_id
         row = init_producer_id.REQUEST(
-            transactional_id=transactional_id, transaction_timeout_ms=60_000
+            transactional_id=transactional_id, transaction_timeout_ms=timeout_ms
         )
         answer = peer.ask(ApiKey.INIT_PRODUCER_ID, 4, row)
         assert ErrorCode(answer.error_code) is ErrorCode.NONE
@@ -59,8 +59,8 @@ class Transactional:
         return ErrorCode(answer.error_code)
 
 
-def read_committed(peer: Peer, topic: str, offset: int = 0) -> Any:
-    row = fetch_row(topic, offset, isolation_level=READ_COMMITTED)
+def read_committed(peer: Peer, topic: str, offset: int = 0, **others: int) -> Any:
+    row = fetch_row(topic, offset, isolation_level=READ_COMMITTED, **others)
     return peer.ask(ApiKey.FETCH, 12, row).responses[0].partitions[0]
 
 

@@ -26,6 +26,7 @@ class Item:
     open: dict[int, int] = field(default_factory=dict)
     """Producer id → the first offset of the transaction that it has open."""
     aborted_to: int = 0
+    aborted_from: int = 0
     in_tail: dict[int, Aborted] = field(default_factory=dict)
     """Of DynamoDB: aborted transactions whose markers are in the tail, by marker."""
     aborted: dict[int, Aborted] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class Item:
             dict(self.open),
             self.aborted_to,
             tuple(sorted(self.in_tail.values())),
+            self.aborted_from,
         )
 
     def state(self) -> HeadState:

@@ -166,17 +166,20 @@ class SimLedger(HeadCalls, RowCalls):
     # Aborted transactions
 
     def aborted(self, partition: Partition, offset: int, end: int) -> list[Aborted]:
-        found = []
-        for marker, one in sorted(self.item(partition).aborted.items()):
-            if marker >= offset:
+        found, item = [], self.item(partition)
+        for marker, one in sorted(item.aborted.items()):
+            if marker >= max(offset, item.aborted_from):
                 if one.first < end:
                     found.append(one)
                 if one.stable >= end:
                     break
         return found
 
-    def forget_aborted(self, partition: Partition, markers: Sequence[int]) -> None:
-        self._forget(self.item(partition), markers)
+    def forget_aborted(self, partition: Partition, markers: Sequence[int], below: int = 0) -> None:
+        item = self.item(partition)
+        if self.remote:
+            item.aborted_from = max(item.aborted_from, below)
+        self._forget(item, markers)
 
     def _forget(self, item: Item, markers: Sequence[int]) -> None:
         for marker in markers:

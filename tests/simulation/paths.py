@@ -59,6 +59,7 @@ EVERY_PATH = (
     "a marker was there already",
     "a transaction was ended because its time was up",
     "a process crashed before a transaction was finished",
+    "a process crashed after it had answered an end",
     "an aborted transaction left the head",
     "a reader of committed data was held back",
     "a reader was told what was aborted",

@@ -6,17 +6,19 @@ that a crash does not: its calls just never come back.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
 from samsa.aws.journal import HeadJournal
 from samsa.aws.tidying import Settling
 from samsa.coordinator.transactions import TransactionCoordinator
 from samsa.local.database import Busy
 from samsa.local.object_journal import ObjectJournal
+from samsa.log.background import Background
 from samsa.log.cache import TailCache
 from samsa.log.core import Log
 from samsa.log.stores import Stores
@@ -32,6 +34,7 @@ from .weather import Fault
 if TYPE_CHECKING:
     from .world import World
 
+T = TypeVar("T")
 SEVERAL_STEPS = {"delete", "replace_extents"}
 STEP_S = 0.004
 LONGEST_SLEEP = 8
@@ -67,9 +70,11 @@ class Process:
         self.log = Log(stores)
         transactions = TransactionsDoor(self, world.transactions)
         next_id = world.next_producer_id
+        answers_first = crc32(name.encode()) % 8 > 0
         self.coordinator = TransactionCoordinator(
-            stores, transactions, self.log, Settings(), next_id, LOOK_AGAIN_MS
+            stores, transactions, self.log, Settings(), next_id, LOOK_AGAIN_MS, answers_first
         )
+        self.coordinator.background = LeftWork(world)
 
     def _journal(self, ledger: Any, objects: Objects) -> Journal:
         world = self.world
@@ -90,6 +95,8 @@ class Process:
         self.alive = False
         path = "a process crashed before a transaction was finished"
         self.world.paths[path] += is_ending(self.coordinator)
+        path = "a process crashed after it had answered an end"
+        self.world.paths[path] += self.coordinator.background.count > 0
         self.died.set_result(None)
         if isinstance(self.log._stores.journal, SimSqliteJournal):
             self.log._stores.journal.crash()
@@ -147,6 +154,20 @@ class Process:
             self.world.graves.append(turn)
         elif not turn.done():  # a merge that fails calls off what it fetches ahead
             turn.set_result(None)
+
+
+class LeftWork(Background):
+    """What a process does after its answer. When the process crashes, it never comes back."""
+
+    def __init__(self, world: "World") -> None:
+        super().__init__()
+        self._world = world
+
+    def start(self, work: Coroutine[Any, Any, T], *answers: type[Exception]) -> "asyncio.Task[T]":
+        task: asyncio.Task[T] = self._world.spawn(work, *answers)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
 
 class Silence:

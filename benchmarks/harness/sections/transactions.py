@@ -1,4 +1,4 @@
-"""Transactions: produce, commit, and read_committed, through librdkafka and Java."""
+"""Transactions: produce, commit, and read_committed, through librdkafka, Java and Streams."""
 
 import json
 import sys
@@ -10,6 +10,8 @@ from harness.brokers import Broker
 from harness.java_tools import produce_in_transactions
 from harness.process import ToolFailed, run
 from harness.progress import say
+from harness.streams import PARTITIONS as STREAMS_PARTITIONS
+from harness.streams import count_words
 from harness.topics import topic
 
 from .pair import warm_pair
@@ -20,6 +22,8 @@ JAVA_BYTES = 1024
 ROWS = {
     "produce": ("txn.produce", "mb_per_s"),
     "consume": ("txn.consume", "mb_per_s"),
+    "produce.timed": ("txn.produce.timed", "mb_per_s"),
+    "consume.timed": ("txn.consume.timed", "mb_per_s"),
     "commit.1": ("txn.commit.1", "p50_ms"),
     "commit.10": ("txn.commit.10", "p50_ms"),
 }
@@ -31,8 +35,9 @@ def measure(bench: Bench) -> None:
             with (
                 bench.forgiving(broker, "transactions, librdkafka"),
                 topic(broker, f"txn-{number}", PARTITIONS) as name,
+                topic(broker, f"txn-timed-{number}", PARTITIONS) as timed,
             ):
-                _librdkafka(bench, broker, name)
+                _librdkafka(bench, broker, name, timed)
         for number, broker in enumerate(bench.turns(brokers, "transactions, Java")):
             with (
                 bench.forgiving(broker, "transactions, Java"),
@@ -41,11 +46,20 @@ def measure(bench: Bench) -> None:
                 speed = produce_in_transactions(bench, broker, name, JAVA_BYTES)
                 bench.samples.add("txn.java", broker.side, speed)
                 say(f"  ProducerPerformance: {speed:.1f} MB/s")
+        for number, broker in enumerate(bench.turns(brokers, "transactions, Streams")):
+            with (
+                bench.forgiving(broker, "transactions, Streams"),
+                topic(broker, f"txn-lines-{number}", STREAMS_PARTITIONS) as lines,
+                topic(broker, f"txn-counts-{number}", STREAMS_PARTITIONS) as counts,
+            ):
+                seconds = count_words(broker, lines, counts, bench.plan.streams_lines)
+                bench.samples.add("txn.streams", broker.side, seconds)
+                say(f"  word count: {seconds:.2f} s")
 
 
-def _librdkafka(bench: Bench, broker: Broker, name: str) -> None:
+def _librdkafka(bench: Bench, broker: Broker, name: str, timed: str) -> None:
     plan = bench.plan
-    counts = [str(plan.transactional_messages), str(plan.transactions)]
+    counts = [timed, str(plan.transactional_messages), str(plan.transactions)]
     code, said = run([sys.executable, CLIENT, broker.address, name, *counts], plan.patience_s)
     if code:
         raise ToolFailed(f"transactional_client.py ended with {code}: {said.strip()[-500:]}")

@@ -5,9 +5,11 @@ import shutil
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from confluent_kafka.admin import AdminClient, NewTopic
 from histories.cluster import Pair
@@ -19,12 +21,29 @@ from histories.transactional.settings import TIMEOUT_MS, Topics
 from histories.transactional.workers import Job, Worker
 from support import needs
 
-WRITERS, COPIERS = 4, 2
 HELD_BACK_S = TIMEOUT_MS / 1000 + 2.0
 """No reader waits longer behind a producer that is dead."""
 SLOW_MACHINE_S = 6.0
 PATIENCE_S = 60.0
 JAVA_PRODUCER = Path(__file__).with_name("JavaProducer.java")
+
+
+class Disturber(Protocol):
+    counts: Counter[str]
+
+    def stop(self) -> None: ...
+    def finish(self) -> None: ...
+
+
+Nemeses = Callable[[Path], Iterable[Disturber]]
+"""Starts them; each notes in the file what it does."""
+
+
+@dataclass(frozen=True)
+class Clients:
+    writers: int = 4
+    copiers: int = 2
+    java: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,8 +65,24 @@ def play(
     java: bool = False,
 ) -> Played:
     """`sleeps`: some stops of brokers are longer than any other process waits for anything."""
-    topics = Topics(path.stem)
+
+    def nemeses(log: Path) -> Iterator[Disturber]:
+        for number, samsa in enumerate(both):
+            yield Nemesis(number, samsa, moments.randrange(10**9), log, sleeps=sleeps)
+
     bootstraps = [samsa.broker.bootstrap for samsa in both]
+    return play_on(bootstraps, nemeses, path, moments, seconds, Clients(java=java))
+
+
+def play_on(
+    bootstraps: list[str],
+    nemeses: Nemeses,
+    path: Path,
+    moments: random.Random,
+    seconds: float,
+    clients: Clients,
+) -> Played:
+    topics = Topics(path.stem)
     make_topics(bootstraps[0], topics)
     folder = path.with_suffix(".clients")
     shutil.rmtree(folder, ignore_errors=True)
@@ -58,8 +93,8 @@ def play(
         stack.callback(tail.finish)
         again = Observer("again", bootstrap, folder, partitions, again=True)
         stack.callback(again.finish)
-        jobs = make_jobs(topics, moments.randrange(10**9), bootstrap, folder, java=java)
-        signals = disturb(both, jobs, path, moments, seconds, sleeps)
+        jobs = make_jobs(topics, moments.randrange(10**9), bootstrap, folder, clients)
+        signals = disturb(nemeses, jobs, path, seconds)
         # Observers wait behind what the dead clients left, as every reader may.
         last = LastLook(bootstrap, folder, partitions)
         held_back_s = last.wait_for_stable_ends(HELD_BACK_S + SLOW_MACHINE_S)
@@ -77,14 +112,16 @@ def make_topics(bootstrap: str, topics: Topics) -> None:
         made.result(PATIENCE_S)
 
 
-def make_jobs(topics: Topics, seed: int, bootstrap: str, folder: Path, *, java: bool) -> list[Job]:
+def make_jobs(
+    topics: Topics, seed: int, bootstrap: str, folder: Path, clients: Clients
+) -> list[Job]:
     def job(module: str, name: str, command: tuple[str, ...] = ()) -> Job:
         where = f"histories.transactional.{module}"
         return Job(where, name, seed, topics.round, bootstrap, folder, command)
 
-    writers = [job("writer", f"writer{n}") for n in range(WRITERS)]
-    copiers = [job("copier", f"copier{n}") for n in range(COPIERS)]
-    return [*writers, *copiers, *([job("writer", "java", java_command())] if java else ())]
+    writers = [job("writer", f"writer{n}") for n in range(clients.writers)]
+    copiers = [job("copier", f"copier{n}") for n in range(clients.copiers)]
+    return [*writers, *copiers, *([job("writer", "java", java_command())] if clients.java else ())]
 
 
 def java_command() -> tuple[str, ...]:
@@ -92,14 +129,7 @@ def java_command() -> tuple[str, ...]:
     return ("java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", str(jars), str(JAVA_PRODUCER))
 
 
-def disturb(
-    both: Pair,
-    jobs: list[Job],
-    path: Path,
-    moments: random.Random,
-    seconds: float,
-    sleeps: bool,
-) -> Counter[str]:
+def disturb(nemeses: Nemeses, jobs: list[Job], path: Path, seconds: float) -> Counter[str]:
     """When it returns, all clients are dead and all brokers run."""
     log = path.with_suffix(".signals")
     log.unlink(missing_ok=True)
@@ -108,7 +138,7 @@ def disturb(
     # All are told to stop before the first of them is waited for.
     with ExitStack() as finishing, ExitStack() as stopping:
 
-        def enter(one: Worker | Nemesis) -> None:
+        def enter(one: Disturber) -> None:
             finishing.callback(lambda: counts.update(one.counts))
             finishing.callback(one.finish)
             stopping.callback(one.stop)
@@ -117,8 +147,8 @@ def disturb(
             enter(Worker(job, faults))
         wait_for_commits(jobs)
         faults.set()
-        for number, samsa in enumerate(both):
-            enter(Nemesis(number, samsa, moments.randrange(10**9), log, sleeps=sleeps))
+        for nemesis in nemeses(log):
+            enter(nemesis)
         time.sleep(seconds)
     return counts
 

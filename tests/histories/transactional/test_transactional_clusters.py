@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from crash.seeds import seeded
 from histories.cluster import Pair, on_dynamodb_and_s3, on_one_folder
+from histories.transactional.functions import play_through
 from histories.transactional.rounds import HELD_BACK_S, SLOW_MACHINE_S, play
 from histories.transactional.telling import counts_of, figures
+from support.chain import Environment, a_chain
 
 SECONDS = 20
 """Of load."""
+SECONDS_OF_FUNCTIONS = 5
 pytestmark = pytest.mark.waits
 
 
@@ -37,3 +40,17 @@ def test_transactions_on_dynamodb_and_s3_have_no_anomaly(
 ) -> None:
     with on_dynamodb_and_s3(tmp_path, *stores) as both:
         see_that_nothing_is_wrong(both, tmp_path / "aws.jsonl")
+
+
+def test_transactions_through_functions_that_are_killed_have_no_anomaly(
+    tmp_path: Path, environment: Environment
+) -> None:
+    with a_chain(tmp_path, environment) as chain:
+        played = play_through(chain, tmp_path / "functions.jsonl", seeded(), SECONDS_OF_FUNCTIONS)
+    counts = counts_of(played)
+    print(figures(counts))
+    assert not played.verdict.anomalies, played.verdict.said
+    assert played.held_back_s < HELD_BACK_S + SLOW_MACHINE_S
+    assert counts["committed"], "nothing was committed"
+    assert counts["killed"], "not all functions were killed"
+    assert counts["started again"], "no function was started again"

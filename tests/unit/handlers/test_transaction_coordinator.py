@@ -323,3 +323,34 @@ async def test_a_plain_producer_is_not_disturbed_by_a_transaction_beside_it(two)
     assert a_batch(b"plain").serial == 0
     await here.end(producer, commit=False)
     assert await committed(here.given) == [b"plain"]
+
+
+async def test_a_batch_outside_of_the_transaction_that_its_producer_has_open_is_refused(two):
+    here, there = two
+    producer = await here.init()
+    assert await here.produce(producer, 0) is ErrorCode.NONE
+    assert await here.outside(producer, 1) is ErrorCode.INVALID_TXN_STATE
+    assert (await here.given.log.head(PARTITION)).next_offset == 1
+    await here.end(producer, bumps=False)
+    assert await here.outside(producer, 1) is ErrorCode.NONE
+    assert await committed(there.given) == [b"0", b"1"]
+
+
+async def test_a_batch_outside_of_a_transaction_is_stored_if_none_is_open_in_its_partition(two):
+    """The partition was added, and nothing was written there."""
+    here, _ = two
+    producer = await here.init()
+    await here.add(producer)
+    assert await here.outside(producer, 0) is ErrorCode.NONE
+
+
+async def test_a_batch_outside_of_a_transaction_is_not_stored_while_nobody_can_tell(two):
+    here, _ = two
+    producer = await here.init()
+    assert await here.produce(producer, 0) is ErrorCode.NONE
+
+    async def down(_: object) -> None:
+        raise Unavailable("no head")
+
+    here.broker.log.head = down  # type: ignore[method-assign]
+    assert await here.outside(producer, 1) is ErrorCode.NOT_ENOUGH_REPLICAS

@@ -86,15 +86,24 @@ class Process:
         row: Any = await later.ended()
         return ErrorCode(row.responses[0].partition_responses[0].error_code)
 
+    async def outside(self, producer: Answer, first: int) -> ErrorCode:
+        """An idempotent batch of the producer that is not transactional."""
+        named = {"producer_id": producer.producer_id, "producer_epoch": producer.epoch}
+        batch = a_batch(b"%d" % first, base_sequence=first, **named)
+        return await self.send(batch, transactional_id=None)
+
     async def plain(self, value: bytes) -> ErrorCode:
         return await self.send(a_batch(value), transactional_id=None)
 
 
-async def processes(count: int = 2) -> list[Process]:
+async def processes(count: int = 2, works_after_answers: bool = False) -> list[Process]:
     given = await a_log(attempts=3, backoff_ms=0)
     groups = SqliteGroups(":memory:")
     found = []
     for _ in range(count):
         each, store = given.another(), Flaky(groups)
-        found.append(Process(each, store, Broker(each.stores, "cluster", groups=store)))
+        broker = Broker(
+            each.stores, "cluster", groups=store, works_after_answers=works_after_answers
+        )
+        found.append(Process(each, store, broker))
     return found

@@ -11,7 +11,11 @@ from unit.local.alone import PARTITION, TOPIC, Alone, crashed
 
 from samsa.local import settling
 from samsa.local.append_journal import AppendJournal, Note
+from samsa.local.wakeups import LocalWakeups
+from samsa.log.read import Reader
+from samsa.log.stores import Stores
 from samsa.ports import Aborted, Bound, Claim, CommitResult, End, Extent, Head
+from samsa.runtime.system import SystemClock
 
 SEVEN, EIGHT = 7, 8
 NOTES = "ledger.db-notes"
@@ -333,3 +337,26 @@ async def test_a_reader_looks_no_further_than_the_first_that_has_nothing_open_be
     assert await alone.ledger.aborted(PARTITION, 0, 8) == rows[:1]
     assert await alone.ledger.aborted(PARTITION, 0, 9) == rows[:2]
     assert await alone.ledger.aborted(PARTITION, 11, 22) == rows[1:]
+
+
+async def test_a_reader_behind_an_open_transaction_asks_the_ledger_nothing(
+    alone: Alone, producers: Producers
+):
+    """Each append wakes it. If it asked, each append would be written down for it, too."""
+    wakeups = LocalWakeups()
+    stores = Stores(alone.ledger, alone.objects, alone.journal, SystemClock(), wakeups, str)
+    reader = Reader(stores)
+    await producers.write(SEVEN)
+    await alone.ledger.extents(PARTITION, 0, 1)  # writes down what is noted
+    await reader.plan(PARTITION, 2, 1_000, committed=True)
+    before = dict(alone.ledger.calls)
+    for number in range(5):
+        await producers.write(EIGHT)
+        plan = await reader.plan(PARTITION, 2, 1_000, committed=True)
+        assert (plan.stable_end, plan.visible_end, plan.ranges) == (2, 4 + number, [])
+    assert dict(alone.ledger.calls) == before
+    await alone.ledger.extents(PARTITION, 0, 1)
+    before = dict(alone.ledger.calls)
+    assert (await reader.plan(PARTITION, 2, 1_000, committed=True)).ranges == []
+    assert dict(alone.ledger.calls) == before
+    assert (await reader.plan(PARTITION, 2, 1_000)).ranges != [], "a plain reader gets them"

@@ -102,7 +102,9 @@ async def run(
                 settings.advertise[0] if settings.advertise else None,
                 remote_ledger=_is_remote(settings),
             )
-            broker = Broker(found.stores, "", settings.rules, groups=found.groups)
+            broker = Broker(
+                found.stores, "", settings.rules, groups=found.groups, works_after_answers=True
+            )
             await broker.find_cluster_id()
             if _is_remote(settings):
                 broker.catalog.look_ahead = broker.log.background

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import socket
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -224,6 +225,9 @@ class Server:
         if left:
             await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
         self.idle_poller.stop()
+        with suppress(TimeoutError):  # any process may finish them
+            async with asyncio.timeout(self.limits.shutdown_grace_s):
+                await self.broker.finish_transactions()
         await asyncio.wait_for(self.broker.log.drain(), self.limits.shutdown_grace_s)
 
 

@@ -22,6 +22,7 @@ class Seen(NamedTuple):
     settled_to: int
     next_offset: int
     aborted_to: int
+    aborted_from: int = 0
 
 
 class TableCalls:
@@ -37,7 +38,9 @@ class TableCalls:
         return head
 
     def _remember(self, partition: Partition, head: Head) -> None:
-        self._seen[partition] = Seen(head.settled_to, head.next_offset, head.aborted_to)
+        self._seen[partition] = Seen(
+            head.settled_to, head.next_offset, head.aborted_to, head.aborted_from
+        )
 
     async def _head_item(self, partition: Partition) -> Item:
         item = await self.table.get(head_key(partition))

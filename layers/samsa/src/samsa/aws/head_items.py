@@ -14,9 +14,10 @@
 | sweeps                | how many sweeps were counted: by sweepers, and by commits that fence   |
 | t#{producer id}       | where the transaction begins that the producer has open                |
 | aborted_to            | the offset after the last marker of an aborted transaction             |
+| aborted_from          | aborted transactions whose markers are below it are forgotten          |
 | a#{id}                | what was aborted by the marker that is the entry of this id, packed    |
 
-The last three are no maps: heads that were made before there were transactions have no such map,
+The last four are no maps: heads that were made before there were transactions have no such map,
 and DynamoDB sets nothing inside a map that is not there. An evicted producer may have a transaction
 open, so `t#` is not a part of the producer's state.
 
@@ -81,6 +82,7 @@ def read_head(partition: Partition, item: Item) -> Head:
         read_open(item),
         int(item["aborted_to"]["N"]) if "aborted_to" in item else 0,
         tuple(sorted(_read_aborted(item, bases))),
+        int(item["aborted_from"]["N"]) if "aborted_from" in item else 0,
     )
 
 

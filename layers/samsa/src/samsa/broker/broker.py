@@ -14,7 +14,7 @@ from samsa.broker.work import Work, WorkLimits
 from samsa.log.core import Log
 from samsa.log.stores import Stores
 from samsa.log.writer import Appending
-from samsa.ports import Groups, Unavailable
+from samsa.ports import Groups, Partition, Unavailable
 from samsa.security.access import UNLIMITED, Access
 from samsa.security.principals import Principal
 from samsa.topics.catalog import Catalog, CatalogRules
@@ -113,6 +113,8 @@ class Broker:
     access: "SecurityView | None" = None
     """ACLs, credentials and quotas; None: security is off."""
     _stored_access: "SecurityView | None" = field(init=False, default=None)
+    works_after_answers: bool = False
+    """Whether it may finish work after an answer, as a process can and a function cannot."""
     _coordinator: "Coordinator | None" = field(init=False, default=None)
     _group_totals: "GroupTotals | None" = field(init=False, default=None)
     _transactions: "TransactionCoordinator | None" = field(init=False, default=None)
@@ -205,8 +207,19 @@ class Broker:
                 Settings(self.rules.transaction_max_timeout_ms),
                 self.next_producer_id,
                 self.rules.look_at_transactions_ms,
+                self.works_after_answers,
             )
         return self._transactions
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether a client of this process has used transactions."""
+        return self._transactions is not None
+
+    def is_in_transaction(self, producer_id: int, partition: Partition) -> bool:
+        """Whether a producer has that partition in a transaction, as far as this process knows."""
+        known = self._transactions
+        return known is not None and known.has_ongoing(producer_id, partition)
 
     @property
     def transaction_figures(self) -> tuple[int, int, int]:
@@ -245,9 +258,15 @@ class Broker:
 
     async def background_done(self) -> None:
         """Wait for all background work that requests started and did not wait for."""
+        await self.finish_transactions()
         await self.log.background_done()
         if self._coordinator is not None:
             await self._coordinator.drain()
+
+    async def finish_transactions(self) -> None:
+        """Wait until those are complete whose end was answered after the decision."""
+        if self._transactions is not None:
+            await self._transactions.drain()
 
 
 class Later:

@@ -12,16 +12,24 @@ pending offsets of each group, and the compare-and-swap that completes the trans
 these may be repeated by any process, at any time. What was decided and not finished, because its
 process ended, is finished by the next one that meets it: the next request for the id, a reader that
 is held back by it (`settle`), or upkeep (`tend`). The same ones abort what has timed out.
+
+A process answers an end after the decision, as Kafka does, and finishes the transaction in the
+background. Meanwhile it keeps the turn of the transactional id, so the next request for the id
+waits until the transaction is complete. A function finishes before it answers: nothing runs after
+its answer.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
+from typing import Any
 from zlib import crc32
 
 from samsa.bounded import Bounded
+from samsa.eager_task import Rest, begin
 from samsa.log.append import Marker
+from samsa.log.background import Background
 from samsa.log.core import Log
 from samsa.log.stores import Stores
 from samsa.ports import (
@@ -46,7 +54,6 @@ from samsa.transactions import (
     Settings,
     State,
     Transaction,
-    Unfinished,
     pack,
     step,
     unpack,
@@ -60,18 +67,38 @@ RANDOM = 0xFFFFFF
 """Bits of a version. A version has 63: they last for some 10^12 changes of one transactional id."""
 AT_ONCE = 64
 """Markers of one transaction that are written at the same time."""
+MOST_LEFT = 256
+"""Transactions that are finished in the background. Beyond that, the end waits for its own."""
+FEW = 4
+REST_S = 0.001
+"""A client whose transaction has more than a few partitions gets the processor first, to read its
+answer: their markers take longer than that. A request for the same id ends the rest."""
 PENDING_EXPIRY_MS = 7 * 24 * 3600 * 1000
 
 
 class Known:
     """A transactional id, as this process saw it last."""
 
-    __slots__ = ("lock", "transaction", "version")
+    __slots__ = ("lock", "resting", "transaction", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.transaction: Transaction | None = None
         self.lock = asyncio.Lock()
+        self.resting: asyncio.Future[None] | None = None
+        """Ends the rest before a transaction is finished in the background."""
+
+    async def take(self) -> None:
+        """Wait for the turn."""
+        if self.resting is not None and not self.resting.done():
+            self.resting.set_result(None)
+        await self.lock.acquire()
+
+    async def __aenter__(self) -> None:
+        await self.take()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.lock.release()
 
 
 class TransactionCoordinator:
@@ -83,13 +110,17 @@ class TransactionCoordinator:
         settings: Settings,
         next_producer_id: Callable[[], Awaitable[int]],
         look_again_ms: int,
+        answers_first: bool = False,
     ) -> None:
+        """`answers_first`: answer an end after the decision, and finish it in the background."""
         self.settings = settings
         self._stores = stores
         self._store = store
         self._log = log
         self._next_producer_id = next_producer_id
         self._look_again_ms = look_again_ms
+        self._answers_first = answers_first
+        self.background = Background()
         self._known = Bounded[str, Known](REMEMBERED)
         self._ids = Bounded[int, str](REMEMBERED)
         """Transactional ids by producer id."""
@@ -104,12 +135,48 @@ class TransactionCoordinator:
         """`fresh`: read the transaction first, even if a view of it is known. Raises Unavailable:
         then the request may be repeated."""
         known = self._of(transactional_id)
-        async with known.lock:
-            return await self._ask(transactional_id, known, request, fresh)
+        may_leave = self._may_leave(request)
+        is_left = False
+        await known.take()
+        try:
+            answer = await self._ask(transactional_id, known, request, fresh, may_leave)
+            is_left = may_leave and known.transaction is not None and known.transaction.is_decided
+            if is_left:
+                self.background.start(self._finish_left(transactional_id, known))
+            return answer
+        finally:
+            if not is_left:
+                known.lock.release()
+
+    def _may_leave(self, request: Request) -> bool:
+        """Whether what this request decides may be finished after its answer."""
+        is_end = isinstance(request, EndTransaction)
+        return is_end and self._answers_first and self.background.count < MOST_LEFT
+
+    async def _finish_left(self, transactional_id: str, known: Known) -> None:
+        """In the turn of the request that decided it, which ends here."""
+        try:
+            if known.transaction is not None and len(known.transaction.partitions) > FEW:
+                known.resting = asyncio.get_running_loop().create_future()
+                await asyncio.wait([known.resting], timeout=REST_S)
+            await self._finish(transactional_id, known)
+        finally:
+            known.resting = None
+            known.lock.release()
+
+    async def drain(self) -> None:
+        """Wait until everything that was answered is finished, or has failed to be."""
+        await self.background.drain()
 
     async def _ask(
-        self, transactional_id: str, known: Known, request: Request, fresh: bool
+        self,
+        transactional_id: str,
+        known: Known,
+        request: Request,
+        fresh: bool,
+        may_leave: bool = False,
     ) -> Answer:
+        """`may_leave`: the caller finishes what is decided then."""
         is_fresh = await self._load(transactional_id, known, fresh or not known.version)
         for _ in range(TRIES):
             before = known.transaction
@@ -127,16 +194,22 @@ class TransactionCoordinator:
                     is_fresh = True  # the refusal brought what is there
                     continue
                 is_fresh = False
-            if known.transaction is not None and known.transaction.is_decided:
-                try:
-                    await self._finish(transactional_id, known)
-                except Unavailable:
-                    if isinstance(answer, Unfinished):
-                        raise
-                    # It is decided, which is what was asked for. Any process may finish it.
+            is_answered = isinstance(answer, Answer)
+            if not (may_leave and is_answered):
+                await self._finish_now(transactional_id, known, is_answered)
             if isinstance(answer, Answer):
                 return answer
         raise Unavailable(f"transactional id {transactional_id!r} changes too fast")
+
+    async def _finish_now(self, transactional_id: str, known: Known, is_answered: bool) -> None:
+        """Finish the transaction if it is decided. If `is_answered`, the decision is what was asked
+        for, and any process may do the rest. Otherwise raises Unavailable."""
+        if known.transaction is not None and known.transaction.is_decided:
+            try:
+                await self._finish(transactional_id, known)
+            except Unavailable:
+                if not is_answered:
+                    raise
 
     def entered(
         self,
@@ -161,6 +234,18 @@ class TransactionCoordinator:
             return 0
         current = self._store.is_current_transaction
         return found.serial if is_unique or current(transactional_id, known.version) else 0
+
+    def has_ongoing(self, producer_id: int, partition: Partition) -> bool:
+        """Whether the producer has this partition in an ongoing transaction, as this process saw it
+        last. Costs no call."""
+        known = self._known.get(self._ids.get(producer_id, ""))
+        found = known.transaction if known is not None else None
+        return (
+            found is not None
+            and found.state is State.ONGOING
+            and found.producer_id == producer_id
+            and tuple(partition) in found.partitions
+        )
 
     async def add_offsets(
         self, group_id: str, producer_id: int, serial: int, offsets: Offsets
@@ -232,15 +317,25 @@ class TransactionCoordinator:
             await self._mark(Partition(*partitions[0]), marker)
         else:
             for start in range(0, len(partitions), AT_ONCE):
+                if start:
+                    await asyncio.sleep(0)  # on one machine nothing else waits
                 some = partitions[start : start + AT_ONCE]
-                await _all(self._mark(Partition(*one), marker) for one in some)
-            await _all(self._end_offsets(group_id, marker) for group_id in sorted(found.groups))
+                await self._all(self._mark(Partition(*one), marker) for one in some)
+            groups = sorted(found.groups)
+            await self._all(self._end_offsets(group_id, marker) for group_id in groups)
         now_ms = self._stores.clock.now_ms()
         after = step(found, Complete(found.serial), now_ms, self.settings).transaction
         assert after is not None
         assert after is not found
         # If another process completed it first, what that process stored is known now.
         await self._put(transactional_id, known, after)
+
+    async def _all(self, work: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Wait for all of it, even if some fail; then raise the first failure."""
+        begun = list(work) if self._stores.journal.remote else _begin(work)
+        for failure in await asyncio.gather(*begun, return_exceptions=True) if begun else ():
+            if failure is not None:
+                raise failure
 
     async def _mark(self, partition: Partition, marker: Marker) -> None:
         with suppress(UnknownPartition):  # the topic was deleted
@@ -293,7 +388,7 @@ class TransactionCoordinator:
     async def _expire(self, transactional_id: str) -> Transaction | None:
         """The transaction, after it was finished if it was decided, aborted if it was too old."""
         known = self._of(transactional_id)
-        async with known.lock:
+        async with known:
             await self._load(transactional_id, known, fresh=True)
             found = known.transaction
             if found is not None and self._is_due(found):
@@ -313,7 +408,7 @@ class TransactionCoordinator:
     async def look(self, transactional_id: str) -> Transaction | None:
         """The transaction as it is stored."""
         known = self._of(transactional_id)
-        async with known.lock:
+        async with known:
             await self._load(transactional_id, known, fresh=True)
             return known.transaction
 
@@ -350,7 +445,7 @@ class TransactionCoordinator:
         if not found.changed_at + expiry_ms <= now_ms:
             return False
         known = self._of(transactional_id)
-        async with known.lock:
+        async with known:
             if known.transaction is not found:
                 return False
             gone = await self._store.delete_transaction(transactional_id, known.version)
@@ -358,11 +453,26 @@ class TransactionCoordinator:
             return gone
 
 
-async def _all(work: Iterable[Awaitable[None]]) -> None:
-    """Wait for all of it, even if some fail; then raise the first failure."""
-    for failure in await asyncio.gather(*work, return_exceptions=True):
-        if failure is not None:
-            raise failure
+def _begin(work: Iterable[Coroutine[Any, Any, None]]) -> list[Awaitable[None]]:
+    """On one machine most of it is done without a wait: that needs no tasks. Returns the rest."""
+    left: list[Awaitable[None]] = []
+    for one in work:
+        try:
+            rest = begin(one)
+        except Exception as error:
+            left.append(_failed(error))
+        else:
+            if rest is not None:
+                left.append(_ended(rest))
+    return left
+
+
+async def _ended(rest: Rest) -> None:
+    await rest
+
+
+async def _failed(error: Exception) -> None:
+    raise error
 
 
 def _with_id(request: Request, fresh_id: int) -> Request:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from samsa.broker.broker import Broker
 from samsa.coordinator.transaction_errors import is_transactional_id
 from samsa.log.layout import Batch
-from samsa.ports import Partition, Topic, Unavailable
+from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import BatchHeader, read_header
 from samsa.security.kinds import Operation, ResourceType
@@ -137,6 +137,41 @@ def entered_already(
         transactional_id, producer_id, epoch, partitions, is_unique
     )
     return Entered(producer_id, epoch, serial, partitions) if serial else None
+
+
+def may_be_stray(records: memoryview | None, topic: Topic, number: int, broker: Broker) -> bool:
+    """Whether it is a batch outside of the transaction that its producer perhaps has open in the
+    partition. A process through which that transaction goes knows of it."""
+    partition = partition_of(topic, number)
+    if not records or partition is None:
+        return False
+    try:
+        header = read_header(records)
+    except CorruptBatch:
+        return False
+    producer_id = header.producer_id
+    is_outside = producer_id >= 0 and not header.is_transactional
+    return is_outside and broker.is_in_transaction(producer_id, partition)
+
+
+async def why_stray(
+    records: memoryview | None, topic: Topic, number: int, broker: Broker
+) -> Refused | None:
+    """Kafka stores no such batch: it would be a part of the transaction for no reader."""
+    if not may_be_stray(records, topic, number, broker):
+        return None
+    partition = partition_of(topic, number)
+    assert partition is not None
+    assert records is not None
+    try:
+        head = await broker.log.head(partition)
+    except UnknownPartition:
+        return None  # the append says so
+    except Unavailable as error:
+        return Refused(ErrorCode.NOT_ENOUGH_REPLICAS, str(error))
+    if read_header(records).producer_id not in head.open_transactions:
+        return None
+    return Refused(ErrorCode.INVALID_TXN_STATE, "its producer has a transaction open")
 
 
 def transactional_header(records: memoryview | None) -> BatchHeader | None:

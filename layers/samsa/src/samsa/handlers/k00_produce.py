@@ -11,7 +11,8 @@ Needs WRITE on each topic, and on the transactional id if there are transactiona
 that nothing is stored.
 
 A transactional batch is appended if the coordinator finds its partition in the ongoing transaction
-of its transactional id, or adds it (`transactional.py`).
+of its transactional id, or adds it (`transactional.py`). While its producer has a transaction open
+in the partition, a batch outside of it is refused with INVALID_TXN_STATE.
 
 Versions: 0-2 carry message sets, which are converted to a v2 batch before they are stored. 3+ carry
 RecordBatch v2, which is stored as it came. 12+ add partitions to the transaction (KIP-890). 13
@@ -35,7 +36,9 @@ from samsa.data_path.transactional import (
     enter,
     entered_already,
     forbidden,
+    may_be_stray,
     transactional_header,
+    why_stray,
 )
 from samsa.log.writer import Appending
 from samsa.ports import Topic, Unavailable
@@ -53,7 +56,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from samsa.security.access import Access
-    from samsa.wire.messages.produce import ProduceRequest, ProduceResponse
+    from samsa.wire.messages.produce import (
+        PartitionProduceData,
+        ProduceRequest,
+        ProduceResponse,
+    )
 
 
 class Produced(Later):
@@ -103,12 +110,22 @@ async def produce(request: ProduceRequest, context: Context, broker: Broker) -> 
         for entry in topic.partition_data:
             if slice_ is not None and slice_.is_over:
                 await slice_.rest()
-            one = begin(topic, entry.index, entry.records, found, terms, broker, entered)
+            place = await _unless_stray(entry, found, broker) if broker.has_transactions else found
+            one = begin(topic, entry.index, entry.records, place, terms, broker, entered)
             pending.append(await go_on(one, terms, broker) if isinstance(one, Unchecked) else one)
     if len(pending) > SHORT:
         return await _produced_long(terms, pending, timeout_s, broker)
     alone = len(pending) == len(request.topic_data) == 1
     return Produced(terms, pending, timeout_s, request if alone else None)
+
+
+async def _unless_stray(
+    entry: PartitionProduceData, found: Topic | Refused, broker: Broker
+) -> Topic | Refused:
+    """The topic, or why a batch that is outside of its producer's transaction is refused."""
+    if isinstance(found, Refused):
+        return found
+    return await why_stray(entry.records, found, entry.index, broker) or found
 
 
 def _is_long(request: ProduceRequest) -> bool:
@@ -161,6 +178,8 @@ def produce_alike(one: Alike, broker: Broker, access: Access = UNLIMITED) -> Lat
     if topic is None or takes_long(one.records):
         return None
     if access.is_limited and not _may_produce(one, topic, access):
+        return None
+    if broker.has_transactions and may_be_stray(one.records, topic, kind.number, broker):
         return None
     entered = OUTSIDE
     if kind.transactional_id is not None:

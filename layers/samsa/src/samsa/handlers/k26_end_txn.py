@@ -1,9 +1,10 @@
 """EndTxn (key 26).
 
-Behaviour: commits or aborts the ongoing transaction. The answer comes when its markers are written
-and its offsets are committed; if a store does not answer after the decision, it comes at once, and
-the next request for the transactional id, or a reader, finishes the transaction. Repeating a
-request that succeeded succeeds. Needs WRITE on the transactional id.
+Behaviour: commits or aborts the ongoing transaction. A process answers after the decision, as Kafka
+does, and writes the markers and commits the offsets then. A function does that before it answers.
+If a store does not answer after the decision, the next request for the transactional id, or a
+reader, finishes the transaction. Repeating a request that succeeded succeeds. Needs WRITE on the
+transactional id.
 
 Versions: before 2 a fenced producer gets INVALID_PRODUCER_EPOCH. 5+ (transaction version 2,
 KIP-890) begin a new epoch with each transaction, and answer it.

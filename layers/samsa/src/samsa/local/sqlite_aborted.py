@@ -25,7 +25,12 @@ class AbortedCalls(Database):
         return found
 
     @store_call
-    def forget_aborted(self, partition: Partition, markers: Sequence[int]) -> None:
+    def forget_aborted(
+        self,
+        partition: Partition,
+        markers: Sequence[int],
+        below: int = 0,  # noqa: ARG002 - a commit lists what it aborts, so nothing is listed later
+    ) -> None:
         topic_id, number = partition.topic_id.bytes, partition.number
         with self._write():
             self._db.executemany(

@@ -193,13 +193,17 @@ class WriteBehind:
         standing = self._standings.get(partition)
         if standing is None:
             return None
-        if offset >= standing.head.next_offset:
-            return Tail(standing.head, [])
-        noted = standing.noted
-        if not noted or offset < noted[0].base:
-            return None
-        first = bisect_right(noted, offset, key=_base) - 1
-        return Tail(standing.head, noted[first : first + MOST_AT_ONCE])
+        head, noted = standing.head, standing.noted
+        if offset >= head.next_offset:
+            return Tail(head, [])
+        if noted and offset >= noted[0].base:
+            first = bisect_right(noted, offset, key=_base) - 1
+            return Tail(head, noted[first : first + MOST_AT_ONCE])
+        if head.open_transactions and offset >= head.stable_end:
+            # A reader of committed data waits here. Every append behind an open transaction wakes
+            # it, and it finds nothing more.
+            return Tail(head, [])
+        return None
 
     # Writing down
 

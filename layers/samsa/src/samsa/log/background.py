@@ -17,6 +17,11 @@ class Background:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
+    @property
+    def count(self) -> int:
+        """How many tasks are under way."""
+        return len(self._tasks)
+
     def start(self, work: Coroutine[Any, Any, T], *answers: type[Exception]) -> "asyncio.Task[T]":
         """`answers` are errors that the caller handles; they are not logged here."""
         task = asyncio.get_running_loop().create_task(work)

@@ -198,7 +198,7 @@ class Compactor:
                 before += sum(extent.size for extent in group)
                 after += new.size
             if forgotten := aborted.below(gone):
-                await self._stores.ledger.forget_aborted(partition, forgotten)
+                await self._stores.ledger.forget_aborted(partition, forgotten, gone)
             to = group[-1].end
         return Compacted(before, after, True, to)
 

@@ -107,7 +107,7 @@ class Journal(Protocol):
 
     def tail(self, partition: Partition, offset: int) -> Tail | None:
         """The head and the extents from `offset` on, if they are known without asking the
-        ledger."""
+        ledger. Behind an open transaction the head alone may be known."""
         ...
 
     async def settle(self, partition: Partition) -> None:

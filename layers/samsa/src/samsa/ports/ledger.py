@@ -83,8 +83,12 @@ class Ledger(Protocol):
         whose markers are in the head's tail."""
         ...
 
-    async def forget_aborted(self, partition: Partition, markers: Sequence[int]) -> None:
-        """Forget these aborted transactions: compaction has removed all of their batches."""
+    async def forget_aborted(
+        self, partition: Partition, markers: Sequence[int], below: int = 0
+    ) -> None:
+        """Forget these aborted transactions: compaction has removed all of their batches, and those
+        of all whose markers are below `below`. None of them is listed any more, although a process
+        that stood still may store one again."""
         ...
 
     async def advance_start(self, partition: Partition, offset: int) -> Head:

@@ -58,6 +58,8 @@ class Head(NamedTuple):
     aborted: tuple[Aborted, ...] = ()
     """Those whose markers are in the tail, by marker. For all others ask the ledger, after the
     head."""
+    aborted_from: int = 0
+    """Those with markers below this offset are forgotten."""
 
     @property
     def stable_end(self) -> int:
