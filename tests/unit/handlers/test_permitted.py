@@ -24,6 +24,7 @@ from samsa.wire.messages import (
     add_partitions_to_txn,
     consumer_group_heartbeat,
     create_topics,
+    init_producer_id,
     list_offsets,
     metadata,
 )
@@ -205,12 +206,22 @@ def test_a_batch_without_rights_adds_its_partition_to_no_transaction(site: Site)
     """Only partitions that the client may write to are added by a produce."""
     rights = [on_topic(Operation.WRITE)]
     rights.append(allowed(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, "writers"))
-    data = batch(b"one", producer_id=7, producer_epoch=0, base_sequence=0, attributes=0x10)
-    row = produce_row(SECRET, data)
+    init = init_producer_id.REQUEST(
+        transactional_id="writers",
+        transaction_timeout_ms=10_000,
+        producer_id=-1,
+        producer_epoch=-1,
+    )
+    own = site.ask(ApiKey.INIT_PRODUCER_ID, 4, init).producer_id
+    data = batch(b"one", producer_id=own, producer_epoch=0, base_sequence=0, attributes=0x10)
+    row = both(produce_row(OPEN, data))
     row.transactional_id = "writers"
     answer = site.ask(ApiKey.PRODUCE, 12, row, alice(*rights))
-    assert codes_by_topic(answer.responses, "partition_responses") == {SECRET: DENIED}
-    assert site.run(site.broker.transactions.look("writers")) is None
+    found = codes_by_topic(answer.responses, "partition_responses")
+    assert found == {OPEN: GRANTED, SECRET: DENIED}
+    transaction = site.run(site.broker.transactions.look("writers"))
+    assert transaction is not None
+    assert set(transaction.partitions) == {(site.topic_id(OPEN), 0)}
 
 
 def test_nobody_adds_an_internal_topic_to_a_transaction(site: Site):
