@@ -19,7 +19,7 @@ from typing import Any
 
 from samsa.broker.broker import Broker, Rules
 from samsa.local.wakeups import LocalWakeups
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.stores import Stores
 from samsa.runtime.store_urls import open_groups, open_journal, open_ledger, open_objects
 from samsa.runtime.system import SystemClock, fresh_words
@@ -59,7 +59,7 @@ async def round_of(broker: Broker, context: Any) -> None:
         raise UpkeepFailed(f"failed steps: {dict(failed - before)}")
 
 
-def _budget(context: Any) -> Budget:
+def _budget(context: Any) -> RoundBudget:
     budget = round_budget(lambda: _out_of_time(context), rest_s=0)
     if context is None:
         return budget

@@ -10,7 +10,7 @@ from samsa.local.memory import MemoryObjects
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.core import Log
 from samsa.log.layout import Batch
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Extent, Partition
 from samsa.ports.windows import WINDOWS
@@ -58,7 +58,7 @@ class Process:
 
     async def leave(self, partition: Partition) -> None:
         """Copy out what is in windows, and let the grace time of that pass."""
-        await self.log.merger.merge(partition, Budget(PLENTY, PLENTY))
+        await self.log.merger.merge(partition, RoundBudget(PLENTY, PLENTY))
         for _ in range(3):
             await self.log.sweeper.sweep(partition)
 

@@ -11,7 +11,7 @@ from functional.journals import SetClock
 
 from samsa.local.memory import MemoryObjects
 from samsa.log import windows
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.stores import Limits
 from samsa.ports import Partition, Topic
 from samsa.ports.windows import WINDOWS
@@ -78,7 +78,7 @@ async def test_a_window_is_kept_while_a_reader_may_have_planned_on_it(given: Giv
     await process.append(given.one, given.two)
     given.later()
     for partition in (given.one, given.two):
-        await process.log.merger.merge(partition, Budget(PLENTY, PLENTY))
+        await process.log.merger.merge(partition, RoundBudget(PLENTY, PLENTY))
     assert await process.log.janitor.windows.sweep() == 0  # it has graves
     assert len(await process.windows()) == 1
 

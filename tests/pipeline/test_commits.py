@@ -15,7 +15,7 @@ from pyspark_samsa.errors import DataLoss
 from pyspark_samsa.options import read_options
 from pyspark_samsa.splits import ByteRun, Split
 from samsa.log.core import Log
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.stores import Limits
 from samsa.ports.bounds import INLINE_BYTES
 from samsa.records import Codec, Record, build
@@ -142,7 +142,7 @@ def merge(log: Given, name: str) -> None:
         partition = await partition_of(opened, name, 0)
         old = [extent.key for extent in await opened.stores.ledger.extents(partition, 0, 1_000)]
         stores = replace(opened.stores, limits=Limits(merge_after_ms=0))
-        assert (await Log(stores).merger.merge(partition, Budget(10_000_000, 100))).runs
+        assert (await Log(stores).merger.merge(partition, RoundBudget(10_000_000, 100))).runs
         await opened.stores.objects.delete([key for key in old if key])
 
     log.do(merge)

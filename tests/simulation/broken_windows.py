@@ -5,7 +5,7 @@ from typing import Any
 
 from samsa.log.core import Log
 from samsa.ports import Partition
-from samsa.ports.windows import Row
+from samsa.ports.windows import WindowRow
 
 from .broken_log import far
 from .rules import instead, replace
@@ -42,8 +42,8 @@ def sweep_uncounted(log: Log) -> None:
 
 @instead("ask only one partition about a window", wide)
 def ask_one(log: Log) -> None:
-    async def rows(original: Any, key: str) -> list[Row]:
-        found: list[Row] = await original(key)
+    async def rows(original: Any, key: str) -> list[WindowRow]:
+        found: list[WindowRow] = await original(key)
         return found[:1]
 
     replace(log.janitor.windows, "_rows", rows)

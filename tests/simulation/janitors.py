@@ -1,6 +1,6 @@
 """Those who tidy: retention, merging and sweeping, and administrators who delete records."""
 
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.read import OutOfRange
 from samsa.log.retain import UP_TO_THE_END
 from samsa.ports import Missing, Partition
@@ -66,8 +66,8 @@ class Merger(Client):
         log, rng = process.log, self.world.rng
         work = rng.choice(
             (
-                lambda: log.merger.merge(partition, Budget(1_000, rng.choice((1, 5)))),
-                lambda: log.merger.merge(partition, Budget(100_000, 100)),
+                lambda: log.merger.merge(partition, RoundBudget(1_000, rng.choice((1, 5)))),
+                lambda: log.merger.merge(partition, RoundBudget(100_000, 100)),
                 lambda: log._stores.journal.settle(partition),
                 lambda: log.sweeper.sweep(partition),
                 lambda: log.sweeper.find_orphans(partition),

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from samsa.log.core import Log
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.read import OutOfRange, Plan
 from samsa.log.retain import Retention
 from samsa.log.stores import partition_prefix
@@ -154,7 +154,7 @@ class Inspector(Reader):
         self.world.require(not tail, f"entries stay in the tail: {sorted(tail)}")
         for _ in range(TIDYINGS):
             await process.log.retainer.retain(self._partition, Retention())
-            await process.log.merger.merge(self._partition, Budget(10**9, 10**6))
+            await process.log.merger.merge(self._partition, RoundBudget(10**9, 10**6))
             await process.log.sweeper.find_orphans(self._partition)
             await process.log.janitor.windows.sweep()
             longest = limits.sweep_grace_ms + limits.building_ms + limits.leave_window_ms

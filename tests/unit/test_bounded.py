@@ -22,3 +22,10 @@ def test_an_item_that_is_used_or_kept_again_stays():
 
 def test_an_item_that_is_not_there_is_none():
     assert Bounded[str, int](1).use("a") is None
+
+
+def test_what_has_to_go_is_returned():
+    some = Bounded[str, int](1)
+    assert some.keep("a", 1) is None
+    assert some.keep("a", 2) is None
+    assert some.keep("b", 3) == 2

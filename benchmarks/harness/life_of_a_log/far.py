@@ -16,7 +16,7 @@ from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.cache import TailCache
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Buffer, Partition, Piece, Topic
 from samsa.runtime.system import SystemClock
@@ -91,7 +91,7 @@ async def _read_back(appends: int, most_s: float) -> tuple[float, float]:
         await writer.log.append_once(partition, [a_batch(SIZE)])
     objects.far_away = True
     before = await _speed(a_broker(), appends, most_s)
-    while not (await writer.log.merger.merge(partition, Budget(10**12, 10**6))).finished:
+    while not (await writer.log.merger.merge(partition, RoundBudget(10**12, 10**6))).finished:
         pass
     return before, await _speed(a_broker(), appends, most_s)
 

@@ -13,7 +13,7 @@ from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.core import Log
 from samsa.log.layout import Batch
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Partition, Topic
 from samsa.records import Record, build, read_header
@@ -53,7 +53,7 @@ async def _merge_speed(folder: Path, append_bytes: int, appends: int, packed: bo
     for _ in range(appends):
         await log.append_once(partition, [a_batch(append_bytes)])
     started = time.process_time()
-    merged = await log.merger.merge(partition, Budget(10**12, 10**6))
+    merged = await log.merger.merge(partition, RoundBudget(10**12, 10**6))
     seconds = time.process_time() - started
     assert merged.runs, "there was nothing to merge"
     await journal.close()

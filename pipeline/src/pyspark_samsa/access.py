@@ -1,4 +1,4 @@
-"""Opens the log: to read it, or to append to it once in a while."""
+"""Opens the log, to read it or to append to it."""
 
 import asyncio
 import os

@@ -25,7 +25,7 @@ Heads = Mapping[TopicPartition, Head]
 
 async def look_at(access: Access, partitions: Partitions, read_committed: bool) -> Heads:
     """With read_committed a partition ends at its last stable offset. Raises UnknownPartition if a
-    topic goes at this moment."""
+    topic is deleted at this moment."""
     heads = await asyncio.gather(*(access.log.head(where) for where in partitions.values()))
     if read_committed:
         heads = [head._replace(next_offset=head.stable_end) for head in heads]

@@ -11,8 +11,8 @@ STEP = 64 * 1024
 
 
 def shares(available: Mapping[T, int], limit: int) -> dict[T, int]:
-    """What each partition may take so that all together take `limit`: those with little take all of
-    theirs, the others equal shares. A lagging partition does not hold up small ones."""
+    """What each partition may take so that all together take `limit`: those with little data take
+    all of it, the others get equal shares. A lagging partition does not hold up small ones."""
     given: dict[T, int] = {}
     waiting = sorted(available, key=lambda name: available[name])
     for number, name in enumerate(waiting):

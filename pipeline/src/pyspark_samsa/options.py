@@ -75,7 +75,7 @@ class Options:
     starting: Position
     ending: Position
     late_start_is_latest: bool
-    """Where no record is as late as the starting time: start at the end, rather than refuse."""
+    """If no record is as late as the starting time: start at the end, and raise no error."""
     columns: tuple[str, ...]
     max_offsets: int | None
     max_bytes: int | None

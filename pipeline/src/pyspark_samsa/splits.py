@@ -21,7 +21,7 @@ CHUNK = 2 * 1024 * 1024
 LARGE, SMALL, TASKS = 64 * 1024 * 1024, 8 * 1024 * 1024, 8
 """A task has between SMALL and LARGE bytes, such that there are TASKS of them if that can be."""
 OPEN_COST = 64 * 1024
-"""Finding the next range, as if it were so many bytes."""
+"""The cost of finding the next range, in bytes that could be read in that time."""
 TASK_BYTES = 512 * 1024
 """What a task may bring along: Spark warns of tasks that are larger than 1,000 KiB."""
 

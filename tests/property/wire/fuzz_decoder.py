@@ -14,11 +14,11 @@ with atheris.instrument_imports(include=["samsa.wire"]):
     from samsa.wire.apis import APIS
     from samsa.wire.errors import DecodeError
     from samsa.wire.frame import read_request
-    from samsa.wire.source import Source
+    from samsa.wire.source import GeneratedSource
 
 ORDER = list(APIS.values())
 CHOICE = 3
-compiled = Source.function
+compiled = GeneratedSource.function
 
 
 def instrumented(self, parameter, label):
@@ -50,7 +50,7 @@ def read_anything(frame: bytes) -> None:
 
 
 def main() -> None:
-    Source.function = instrumented
+    GeneratedSource.function = instrumented
     atheris.Setup(sys.argv, fuzz)
     atheris.Fuzz()
 

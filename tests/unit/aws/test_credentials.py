@@ -58,7 +58,7 @@ async def test_keys_that_run_out_are_fetched_again(monkeypatch: pytest.MonkeyPat
         return {"access_key": word, "secret_key": "s", "token": "t", "expiry_time": until}
 
     provider = RefreshableCredentials.create_from_metadata(fetch(), fetch, "test")
-    monkeypatch.setattr(credentials, "_find_provider", lambda: provider)
+    monkeypatch.setattr(credentials, "_find_provider", lambda _: provider)
     found = Credentials()
     assert [(await found.keys()).access_key for _ in range(3)] == ["key2"] * 3
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from samsa.aws.http import Http, Patience, post
-from samsa.aws.http_answer import Answer, BadAnswer
+from samsa.aws.http_answer import BadAnswer, HttpAnswer
 
 HASTY = Patience(connect_s=1, read_s=0.2, tries=1)
 ASKED = post("/", {"host": "here"}, b"")
@@ -46,7 +46,7 @@ class Site:
 @asynccontextmanager
 async def a_site(
     connections: int = 4,
-) -> AsyncIterator[tuple[Site, Callable[[], Awaitable[Answer]]]]:
+) -> AsyncIterator[tuple[Site, Callable[[], Awaitable[HttpAnswer]]]]:
     site = Site()
     server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samsa.aws.http_answer import Answer, BadAnswer
+from samsa.aws.http_answer import BadAnswer, HttpAnswer
 
 MEASURED = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Amz-Crc32: 7\r\n\r\nhello"
 CHUNKED = (
@@ -18,7 +18,7 @@ WHOLE = {MEASURED: 200, CHUNKED: 400}
 
 @given(st.sampled_from(list(WHOLE)), st.lists(st.integers(0, 120)))
 def test_an_answer_is_the_same_however_it_is_cut(raw: bytes, cuts: list[int]):
-    answer = Answer()
+    answer = HttpAnswer()
     bounds = sorted({0, len(raw), *(cut for cut in cuts if cut < len(raw))})
     parts = [raw[a:b] for a, b in pairwise(bounds)]
     whole = [answer.feed(part) for part in parts]
@@ -30,14 +30,14 @@ def test_an_answer_is_the_same_however_it_is_cut(raw: bytes, cuts: list[int]):
 @pytest.mark.parametrize("raw", WHOLE)
 def test_a_connection_that_ends_within_an_answer_makes_it_none(raw: bytes):
     for cut in range(len(raw)):
-        answer = Answer()
+        answer = HttpAnswer()
         assert not answer.feed(raw[:cut])
         with pytest.raises(BadAnswer):
             answer.end()
 
 
 def test_a_body_without_a_length_ends_with_its_connection():
-    answer = Answer()
+    answer = HttpAnswer()
     assert not answer.feed(b"HTTP/1.1 200 OK\r\n\r\nhel")
     assert not answer.feed(b"lo")
     answer.end()
@@ -48,14 +48,14 @@ def test_a_body_without_a_length_ends_with_its_connection():
     "more", [pytest.param(b"!", id="a byte too many"), pytest.param(MEASURED, id="another answer")]
 )
 def test_a_connection_that_says_more_than_it_was_asked_is_not_used_again(more: bytes):
-    answer = Answer()
+    answer = HttpAnswer()
     assert answer.feed(MEASURED + more)
     assert answer.body == b"hello"
     assert not answer.leaves_it_open
 
 
 def test_a_server_that_says_that_it_closes_is_believed():
-    answer = Answer()
+    answer = HttpAnswer()
     answer.feed(b"HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n")
     assert not answer.leaves_it_open
 
@@ -72,4 +72,4 @@ def test_a_server_that_says_that_it_closes_is_believed():
 )
 def test_what_is_no_answer_is_refused(raw: bytes):
     with pytest.raises(BadAnswer):
-        Answer().feed(raw)
+        HttpAnswer().feed(raw)

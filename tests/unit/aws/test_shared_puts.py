@@ -12,7 +12,7 @@ from samsa.local.memory import MemoryObjects
 from samsa.ports import Buffer, Partition, Unavailable
 from samsa.ports.windows import (
     WINDOWS,
-    Row,
+    WindowRow,
     directory_size,
     put_at,
     read_directory,
@@ -85,7 +85,7 @@ async def test_appends_of_one_turn_of_the_loop_share_a_window():
     assert await given.stored(one, 3) == b"one"
     assert await given.stored(two, 6) == b"second"
     found = read_directory(await given.objects.get(one.key, 0, directory_size(one.key)))
-    assert found == [Row(ONE, 7), Row(TWO, 9)]
+    assert found == [WindowRow(ONE, 7), WindowRow(TWO, 9)]
     assert put_at(one.key) == NOW
 
 

@@ -3,7 +3,7 @@
 from support.template import read_template
 from unit.cost.given import SHIPPED
 
-from samsa.log import janitor, retain, watch
+from samsa.log import janitor, read, watch
 from samsa.log.stores import Limits
 from samsa.ports.windows import WINDOW_BYTES
 from samsa.runtime import upkeep
@@ -50,7 +50,7 @@ def test_the_processes_do_too():
 
 
 def test_the_janitor_does_as_well():
-    assert retain.PAGE == acts.EXTENTS_LOOKED_AT
+    assert read.PAGE == acts.EXTENTS_LOOKED_AT
     assert Limits().segment_bytes == acts.SEGMENT_BYTES
     assert 2 * upkeep.SHARE == acts.SEGMENTS_IN_TIME
     between_s = 3600 / assumed("janitor_rounds_per_hour")

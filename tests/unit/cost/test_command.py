@@ -155,7 +155,7 @@ def test_a_load_of_nothing_at_all_has_a_price(samsa_cost: Shell):
 
 def test_the_table_marks_the_cheapest_of_each_row(samsa_cost: Shell):
     rows = [row.strip("| ").split(" | ") for row in samsa_cost("--table").splitlines()[2:]]
-    assert [row[0] for row in rows][:2] == ["nobody connected", "0, all idle"]
+    assert [row[0] for row in rows][:2] == ["no clients at all", "0, all idle"]
     for row in rows:
         prices = [
             (float(re.sub(r"[*$,]", "", cell)), "*" in cell) for cell in row[1:] if cell != "–"

@@ -1,4 +1,4 @@
-"""How much one event may do for those whom it wakes."""
+"""How much one event pushes, and to which connections; how requests are parked."""
 
 import asyncio
 from typing import Any
@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from samsa.ports import Appended, GroupKey, Partition, Topic
+from samsa.ports import Appended, CannotWait, GroupKey, Partition, Topic
 from samsa_websocket.envelope import Wake, decode
-from samsa_websocket.gateway.request_scope import CurrentRequest
-from samsa_websocket.gateway.wakeups import PushedWakeups
-from samsa_websocket.pushes.pushing import WOKEN_AT_ONCE
+from samsa_websocket.gateway.request_scope import RequestScope
+from samsa_websocket.gateway.wakeups import ParkingWakeups, PushedWakeups
+from samsa_websocket.pushes.pushing import WOKEN_AT_ONCE, watch_name
 
 PARTITION = Partition(uuid4(), 0)
 
@@ -40,7 +40,7 @@ class Connections:
 
 def given() -> tuple[Any, Ledger]:
     ledger = Ledger()
-    return PushedWakeups(CurrentRequest(), ledger), ledger  # type: ignore[arg-type]
+    return PushedWakeups(ledger), ledger  # type: ignore[arg-type]
 
 
 async def test_of_a_crowd_one_event_wakes_a_part_and_the_rest_stays_to_be_woken_by_the_next():
@@ -82,3 +82,33 @@ async def test_a_crowd_is_not_sent_records_that_would_fill_the_memory():
         wakes = [decode(text) for text in connections.texts]
         assert len(wakes) == crowd
         assert {len(wake.news) for wake in wakes if isinstance(wake, Wake)} == {told}
+
+
+async def test_a_request_that_changes_its_own_group_is_not_pushed_to():
+    pushing, _ = given()
+    connections = Connections()
+    pushing.wake(GroupKey("family"), ["asks", "waits"])
+    pushing.wake(PARTITION, {"asks": 7})
+    await pushing.flush(connections, "asks")
+    wakes = {
+        to: decode(text) for to, text in zip(connections.pushed, connections.texts, strict=True)
+    }
+    assert wakes == {
+        "waits": Wake((watch_name(GroupKey("family")),)),
+        "asks": Wake((watch_name(PARTITION),)),
+    }
+
+
+async def test_two_requests_at_the_same_time_are_parked_each_for_itself():
+    scopes = [RequestScope("one", 1, waited_ms=100), RequestScope("two", 2)]
+    others = [Partition(uuid4(), number) for number in range(2)]
+    one, two = map(ParkingWakeups, scopes)
+    with one.subscribe(others[:1]) as first, two.subscribe(others[1:]) as second:
+        for waiting in (first, second):
+            with pytest.raises(CannotWait):
+                await waiting.wait(500)
+    assert [scope.parking and scope.parking.wait_ms for scope in scopes] == [400, 500]
+    assert [scope.parking and scope.parking.awaited for scope in scopes] == [
+        (others[0],),
+        (others[1],),
+    ]

@@ -12,12 +12,12 @@ from unit.groups.given import Given
 
 from samsa.groups import (
     ConsumerHeartbeat,
-    Corrupt,
+    CorruptGroup,
     GroupError,
     GroupSettings,
+    GroupTooLarge,
     Join,
     Sync,
-    TooLarge,
     fits,
     pack,
     refusal,
@@ -56,7 +56,7 @@ def test_compressed_bytes_that_are_no_group_are_corrupt(kind):
         "cut": zlib.compress(b"x" * 5_000)[:-3],
         "tail": zlib.compress(b"x" * 5_000) + b"more",
     }[kind]
-    with pytest.raises(Corrupt):
+    with pytest.raises(CorruptGroup):
         unpack(COMPRESSED + data)
 
 
@@ -171,5 +171,5 @@ def test_a_group_that_unpacks_to_too_much_is_not_packed():
     given.join(protocols=(("range", b""),))
     (member_id,) = given.group.members
     member = given.group.members[member_id]._replace(assignment=bytes(MOST_UNPACKED))
-    with pytest.raises(TooLarge):
+    with pytest.raises(GroupTooLarge):
         pack(given.group._replace(members={member_id: member}))

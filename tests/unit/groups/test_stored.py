@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit.groups.given import Given
 
-from samsa.groups import ClassicGroup, ConsumerGroup, Corrupt, pack, unpack
+from samsa.groups import ClassicGroup, ConsumerGroup, CorruptGroup, pack, unpack
 from samsa.groups.classic_state import Member, Stage, State
 from samsa.groups.consumer_state import ClassicSide, ConsumerMember, MemberState
 from samsa.groups.requests import TopicInfo
@@ -111,7 +111,7 @@ def test_what_is_stored_is_read_back(group):
 def test_a_group_that_was_cut_short_is_noticed(group, data):
     packed = pack(group)
     short = packed[: data.draw(st.integers(1, len(packed) - 1))]
-    with pytest.raises(Corrupt):
+    with pytest.raises(CorruptGroup):
         unpack(short)
 
 
@@ -137,7 +137,7 @@ def test_a_group_that_was_cut_between_two_partitions_is_noticed():
     )
     packed = pack(ConsumerGroup(1, 1, {"m": member}, {"m": some}, {}, {}, 0, 0, 0))
     for end in range(1, len(packed)):
-        with pytest.raises(Corrupt):
+        with pytest.raises(CorruptGroup):
             unpack(packed[:end])
 
 
@@ -145,12 +145,12 @@ def test_a_group_that_was_cut_between_two_partitions_is_noticed():
 def test_any_other_bytes_are_corrupt_or_a_group(data):
     try:
         unpack(data)
-    except Corrupt:
+    except CorruptGroup:
         return
 
 
 def test_a_later_version_is_not_mistaken_for_ours():
-    with pytest.raises(Corrupt):
+    with pytest.raises(CorruptGroup):
         unpack(b"\x7f")
 
 

@@ -81,7 +81,7 @@ def a_join(process: Coordinator, member_id: str = "") -> Join:
         client_id="client",
         client_host="/127.0.0.1",
         ticket=process.ticket(GROUP),
-        waiter=process.waiter,
+        waiter=process._stores.wakeups.address,
         requires_id=False,
     )
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from samsa.bounded import Bounded
 from samsa.local import ledger_journal
 from samsa.local.database import Busy
 from samsa.local.folder import FolderObjects
@@ -178,7 +179,7 @@ async def test_who_was_refused_knows_better_where_the_log_is(given: Given):
 async def test_no_more_ends_are_remembered_than_there_is_room_for(
     given: Given, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(ledger_journal, "REMEMBERED", 1)
+    monkeypatch.setattr(given.journal, "_ends", Bounded(1))
     other = Topic("other", UUID(int=2), 1, 0)
     await given.ledger.create_topic(other)
     await given.append(0, b"0")

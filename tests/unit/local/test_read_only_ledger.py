@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
-from samsa.local import read_only_ledger as onlooker
+from samsa.local import read_only_ledger
 from samsa.local import write_behind as noted
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
-from samsa.local.read_only_ledger import Onlooker, look_on
+from samsa.local.read_only_ledger import ReadOnlyLedger, look_on
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.ports import Extent, Partition, Topic, Unavailable
@@ -98,7 +98,7 @@ async def test_a_look_waits_until_the_notes_are_written_down(
 async def test_a_process_that_writes_nothing_down_is_not_waited_for_for_ever(
     broker: Broker, nothing_is_written_down: None, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(onlooker, "LOOKS", 5)
+    monkeypatch.setattr(read_only_ledger, "LOOKS", 5)
     await broker.append(1)
     with pytest.raises(Unavailable, match="does not write its notes down"):
         await look_on(broker.path)
@@ -127,7 +127,7 @@ async def test_a_ledger_that_nobody_has_open_can_be_looked_at(tmp_path: Path):
     await ledger.create_topic(TOPIC)
     await ledger.close()
     seen = await look_on(path)
-    assert isinstance(seen, Onlooker)
+    assert isinstance(seen, ReadOnlyLedger)
     assert await seen.topic("letters") == TOPIC
     await seen.close()
 

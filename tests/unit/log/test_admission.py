@@ -222,7 +222,7 @@ async def test_who_loses_every_time_is_told_to_try_again_and_its_gaps_are_excuse
     given = await a_log(attempts=3)
     tries: list[int] = []
 
-    async def lose(partition, extent, parts, claims) -> CommitResult:
+    async def lose(partition, extent, parts, claims, lingers) -> CommitResult:
         tries.append(len(claims))
         return CommitResult(await given.log.head(partition), None, (7,))
 

@@ -16,7 +16,7 @@ from unit.log.compacting import HOUR, TIME
 from unit.log.given import PARTITION, Given, a_batch
 
 from samsa.log.append import Marker
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.retain import Retention
 from samsa.log.times import Found
 from samsa.ports import Aborted, End, UnknownPartition
@@ -24,7 +24,7 @@ from samsa.ports import Aborted, End, UnknownPartition
 
 async def merge(given: Given) -> None:
     given.clock.now += HOUR
-    await given.log.merger.merge(PARTITION, Budget(10**9, 10**6))
+    await given.log.merger.merge(PARTITION, RoundBudget(10**9, 10**6))
 
 
 async def with_all_kinds(given: Given) -> tuple[Producer, Producer]:

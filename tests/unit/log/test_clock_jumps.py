@@ -5,9 +5,9 @@ from unit.log.compacting import TIME, keyed
 from unit.log.given import PARTITION, Given, a_batch, a_log
 
 from samsa.log.compact_plan import Compaction
-from samsa.log.janitor import LOOK_EVERY_MS, SPILLS_EVERY_MS, Rules
+from samsa.log.janitor import LOOK_EVERY_MS, SPILLS_EVERY_MS, TopicRules
 from samsa.log.layout import Batch
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.retain import Retention
 from samsa.log.runs import Sizes
 from samsa.log.spills import KEPT_MS, SPILLS
@@ -32,8 +32,8 @@ async def put(given: Given, data: bytes) -> None:
 
 
 async def tend(given: Given, retention: Retention = Retention()) -> None:  # noqa: B008
-    rules = Rules(retention, Sizes(1 << 20))
-    await given.log.janitor.tend(PARTITION, rules, Budget(10**9, 10**6))
+    rules = TopicRules(retention, Sizes(1 << 20))
+    await given.log.janitor.tend(PARTITION, rules, RoundBudget(10**9, 10**6))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from unit.log.compacting import HOUR
 from unit.log.given import PARTITION, Given
 
 from samsa.log.compact_progress import CLEANED, GONE
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.ports import Aborted, End, Extent, Head, Partition, Unavailable
 
 
@@ -79,7 +79,7 @@ async def test_a_round_ends_there_inside_a_merged_extent_too():
     await producer.put((b"a", b"undecided"))
     await put(given, (b"a", b"4"))
     given.clock.now += HOUR
-    await given.log.merger.merge(PARTITION, Budget(10**9, 10**6))
+    await given.log.merger.merge(PARTITION, RoundBudget(10**9, 10**6))
     assert len(await given.index()) == 1
     assert await compact(given)
     assert await cleaned_to(given) == 3

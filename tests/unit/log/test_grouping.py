@@ -153,9 +153,9 @@ async def test_a_crowd_of_producers_takes_as_many_commits_as_their_claims_need()
     claims: list[int] = []
     commit = given.journal.commit
 
-    async def counted(partition, extent, parts, claimed):
+    async def counted(partition, extent, parts, claimed, lingers):
         claims.append(len(claimed))
-        return await commit(partition, extent, parts, claimed)
+        return await commit(partition, extent, parts, claimed, lingers)
 
     given.journal.commit = counted
     batches = of_producers(*range(1, 11))

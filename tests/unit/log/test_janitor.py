@@ -4,8 +4,8 @@ import pytest
 from unit.log.given import PARTITION, Given, a_batch, a_log
 
 from samsa.local.memory import MemoryObjects
-from samsa.log.janitor import LOOK_EVERY_MS, WATCHER_MS, Rules
-from samsa.log.merge import Budget
+from samsa.log.janitor import LOOK_EVERY_MS, WATCHER_MS, TopicRules
+from samsa.log.merge import RoundBudget
 from samsa.log.retain import Retention
 from samsa.log.runs import Sizes
 
@@ -14,8 +14,8 @@ COUNT_MS = 5_000
 
 
 async def tend(given: Given) -> bool:
-    rules = Rules(Retention(), Sizes(1_000_000))
-    return (await given.log.janitor.tend(PARTITION, rules, Budget(10**9, 10**6))).goes_on
+    rules = TopicRules(Retention(), Sizes(1_000_000))
+    return (await given.log.janitor.tend(PARTITION, rules, RoundBudget(10**9, 10**6))).goes_on
 
 
 async def append(given: Given, appends: int) -> None:

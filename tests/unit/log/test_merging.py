@@ -7,7 +7,7 @@ import pytest
 from unit.log.given import PARTITION, Given, a_batch, a_log
 
 from samsa.log.layout import Batch
-from samsa.log.merge import Budget, Merged
+from samsa.log.merge import Merged, RoundBudget
 from samsa.log.read import OutOfRange
 from samsa.log.retain import Retention
 from samsa.ports import Buffer, Missing, PendingDeletion, Unavailable
@@ -17,8 +17,8 @@ GRACE = 1_000
 OLD = 60_000
 
 
-def plenty() -> Budget:
-    return Budget(10**9, 10**6)
+def plenty() -> RoundBudget:
+    return RoundBudget(10**9, 10**6)
 
 
 def stamped(timestamp: int, size: int = 1) -> Batch:
@@ -190,9 +190,9 @@ async def test_a_segment_that_is_full_is_never_looked_at_again():
 async def test_a_budget_ends_a_round_and_the_next_goes_on():
     given = await with_appends(40, size=100, segment_bytes=1_000)
     before = await given.values()
-    one = await given.log.merger.merge(PARTITION, Budget(10**9, 2))
+    one = await given.log.merger.merge(PARTITION, RoundBudget(10**9, 2))
     assert (one.runs, one.finished) == (2, False)
-    while not (await given.log.merger.merge(PARTITION, Budget(1, 1))).finished:
+    while not (await given.log.merger.merge(PARTITION, RoundBudget(1, 1))).finished:
         pass
     assert len(await given.index()) <= 10
     assert await given.values() == before
@@ -211,14 +211,12 @@ async def test_of_two_janitors_one_wins_and_the_other_tidies_up():
 async def test_a_segment_that_was_never_swapped_in_is_condemned_and_then_deleted():
     given = await with_appends(10, building_ms=5_000)
     run = await given.index()
-    merger = given.log.merger
 
     async def stop(*_: object) -> bool:
         raise Unavailable("the process stops here")
 
-    merger._swap = stop  # type: ignore[method-assign]
-    with pytest.raises(Unavailable):
-        await merger.copy(PARTITION, run)
+    with patch.object(given.ledger, "replace_extents", stop), pytest.raises(Unavailable):
+        await given.log.merger.copy(PARTITION, run)
     await sweep(given)
     assert len(await given.keys()) == 11
     given.clock.now += 5_000
@@ -231,14 +229,14 @@ async def test_a_segment_that_was_never_swapped_in_is_condemned_and_then_deleted
 async def test_a_segment_that_was_condemned_is_not_swapped_in():
     given = await with_appends(10, building_ms=0)
     run = await given.index()
-    merger, swap = given.log.merger, given.log.merger._swap
+    swap = given.ledger.replace_extents
 
     async def late(*what) -> bool:
         await sweep(given)
         return await swap(*what)
 
-    merger._swap = late  # type: ignore[method-assign]
-    assert await merger.copy(PARTITION, run) is None
+    with patch.object(given.ledger, "replace_extents", late):
+        assert await given.log.merger.copy(PARTITION, run) is None
     assert await given.index() == run
     assert len(await given.values()) == 10
 

@@ -8,7 +8,7 @@ import pytest
 from unit.log.given import PARTITION, Given, a_batch, a_log, sequenced
 from unit.log.tailed import a_tailed_log
 
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.retain import Retention
 from samsa.log.stores import partition_prefix
 from samsa.ports import Buffer, Missing, PendingDeletion, Unavailable
@@ -133,7 +133,7 @@ async def test_a_segment_that_is_being_written_stays():
         swept.append(await sweep(given))
 
     with patch.object(given.objects, "put_stream", put_and_look):
-        assert (await given.log.merger.merge(PARTITION, Budget(10**9, 9))).runs == 1
+        assert (await given.log.merger.merge(PARTITION, RoundBudget(10**9, 9))).runs == 1
     assert swept == [1]
     assert await given.values() == [b"%d" % number for number in range(5)]
 

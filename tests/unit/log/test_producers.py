@@ -3,7 +3,7 @@ from hypothesis import given as given_that
 from hypothesis import strategies as st
 from unit.log.given import a_header
 
-from samsa.log.producers import KEPT, Draft, Entry, ProducerState, Verdict, accept, judge
+from samsa.log.producers import KEPT, Entry, ProducerDraft, ProducerState, Verdict, accept, judge
 from samsa.ports import Bound
 
 LAST = 2**31 - 1
@@ -13,14 +13,14 @@ def state_after(*firsts: int, epoch: int = 0, records: int = 1) -> ProducerState
     """One batch after the other, each in a commit of its own."""
     state = ProducerState(epoch, ())
     for offset, first in enumerate(firsts):
-        draft = Draft.of(state)
+        draft = ProducerDraft.of(state)
         draft.new.append(a_header(first, records, epoch))
         state = draft.state([0]).at(offset)
     return state
 
 
 def verdict(state: ProducerState | None, first: int, records: int = 1, epoch: int = 0) -> Verdict:
-    return judge(Draft.of(state), a_header(first, records, epoch))
+    return judge(ProducerDraft.of(state), a_header(first, records, epoch))
 
 
 def test_a_producer_that_nobody_knows_starts_at_zero():
@@ -74,28 +74,28 @@ def test_a_newer_epoch_starts_at_zero_again():
 
 
 def test_a_newer_epoch_forgets_the_batches_of_the_older():
-    draft = accept(Draft.of(state_after(0, 1, epoch=3)), a_header(0, epoch=4))
+    draft = accept(ProducerDraft.of(state_after(0, 1, epoch=3)), a_header(0, epoch=4))
     assert draft.state([0]).at(9) == ProducerState(4, (Entry(0, 0, 9),))
 
 
 def test_batches_of_one_commit_follow_each_other():
-    draft = accept(Draft.of(state_after(0)), a_header(1, records=2))
+    draft = accept(ProducerDraft.of(state_after(0)), a_header(1, records=2))
     assert judge(draft, a_header(3)) is Verdict.NEXT
     assert judge(draft, a_header(2)) is Verdict.OUT_OF_ORDER
 
 
 def test_the_same_batch_twice_in_one_commit_waits():
-    draft = accept(Draft.of(state_after(0)), a_header(1))
+    draft = accept(ProducerDraft.of(state_after(0)), a_header(1))
     assert judge(draft, a_header(1)) is Verdict.LATER
 
 
 def test_a_newer_epoch_waits_for_the_older_that_shares_its_commit():
-    draft = accept(Draft.of(state_after(0)), a_header(1))
+    draft = accept(ProducerDraft.of(state_after(0)), a_header(1))
     assert judge(draft, a_header(0, epoch=1)) is Verdict.LATER
 
 
 def test_a_duplicate_of_a_commit_before_is_one_whatever_shares_its_commit():
-    draft = accept(Draft.of(state_after(0)), a_header(1))
+    draft = accept(ProducerDraft.of(state_after(0)), a_header(1))
     assert judge(draft, a_header(0)) is Verdict.DUPLICATE
 
 
@@ -105,7 +105,7 @@ def test_five_batches_are_kept():
 
 
 def test_of_a_commit_with_more_than_five_the_last_five_are_kept():
-    draft = Draft.of(state_after(0))
+    draft = ProducerDraft.of(state_after(0))
     for first in range(1, 8):
         draft = accept(draft, a_header(first))
     state = draft.state(range(7))
@@ -114,7 +114,7 @@ def test_of_a_commit_with_more_than_five_the_last_five_are_kept():
 
 
 def test_only_the_newest_batches_move_with_the_base_of_their_commit():
-    draft = accept(accept(Draft.of(state_after(0, 1)), a_header(2, records=3)), a_header(5))
+    draft = accept(accept(ProducerDraft.of(state_after(0, 1)), a_header(2, records=3)), a_header(5))
     state = draft.state([10, 13])
     bases = [entry.base for entry in state.at(50).entries]
     assert bases == [0, 1, 60, 63]

@@ -21,7 +21,7 @@ from unit.log.compacting import HOUR
 from unit.log.given import PARTITION, Given
 
 from samsa.log.compact_keys import BYTES_PER_KEY
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.ports import End
 
 STEPS = 80
@@ -93,7 +93,7 @@ class World:
             one.is_committed = how is End.COMMIT
 
     async def merge(self) -> None:
-        await self.given.log.merger.merge(PARTITION, Budget(10**9, self.random.randint(1, 3)))
+        await self.given.log.merger.merge(PARTITION, RoundBudget(10**9, self.random.randint(1, 3)))
 
     async def compact(self) -> None:
         head = await self.given.log.head(PARTITION)

@@ -10,7 +10,7 @@ from unit.log.tailed import Tailed, a_tailed_log
 
 from samsa.log.compact_plan import Compaction
 from samsa.log.layout import Batch
-from samsa.log.merge import Budget
+from samsa.log.merge import RoundBudget
 from samsa.log.retain import UP_TO_THE_END, Retention
 from samsa.log.times import Found
 from samsa.records import Record, build, read_header
@@ -106,7 +106,7 @@ async def test_what_was_settled_and_merged_since_the_head_was_read_is_read_once(
 async def test_a_merge_settles_first(tail):
     given = await with_a_tail(*tail)
     given.clock.now += OLD
-    await given.log.merger.merge(PARTITION, Budget(10**9, 10**6))
+    await given.log.merger.merge(PARTITION, RoundBudget(10**9, 10**6))
     assert [extent.offsets for extent in await given.index()] == [APPENDS]
     assert await given.values() == VALUES
 
@@ -123,7 +123,7 @@ async def test_a_compaction_settles_first(tail):
 async def test_a_log_without_a_tail_is_not_settled():
     given = await with_a_tail()
     with patch.object(given.journal, "settle", side_effect=AssertionError):
-        await given.log.merger.merge(PARTITION, Budget(10**9, 10**6))
+        await given.log.merger.merge(PARTITION, RoundBudget(10**9, 10**6))
         await given.log.compactor.compact(PARTITION, Compaction())
 
 
@@ -133,7 +133,7 @@ async def test_nothing_from_the_first_entry_of_the_tail_on_is_merged_or_compacte
     given = await with_a_tail(*range(APPENDS))
     given.clock.now += OLD
     with patch.object(given.journal, "settle", lambda _: given.ledger.settle(but=kept)):
-        await given.log.merger.merge(PARTITION, Budget(10**9, 10**6))
+        await given.log.merger.merge(PARTITION, RoundBudget(10**9, 10**6))
         await given.log.compactor.compact(PARTITION, Compaction(dirty_ratio=0, active_ms=0))
     assert [entry.base for entry in given.ledger.tail] == [kept]
     after = [extent.base for extent in await given.index() if extent.base >= kept]

@@ -7,7 +7,7 @@ from unit.log.given import PARTITION, Given, a_batch, a_log, sequenced
 from unit.log.transacting import append, committed, end, transactional
 
 from samsa.log.admit import Refusal
-from samsa.log.producers import Draft, Entry, ProducerState, Verdict, judge
+from samsa.log.producers import Entry, ProducerDraft, ProducerState, Verdict, judge
 from samsa.ports import Bound, End
 from samsa.records import read_header
 from samsa.records.control import commits, marker
@@ -34,7 +34,7 @@ def test_a_state_keeps_the_serial_of_what_ended(pack, ended, batches):
 
 
 def test_a_batch_of_a_transaction_that_has_ended_is_refused():
-    draft = Draft.of(ProducerState(0, (), 0, 4))
+    draft = ProducerDraft.of(ProducerState(0, (), 0, 4))
     header = transactional(0).header
     assert judge(draft, header, 4) is Verdict.ENDED
     assert judge(draft, header, 3) is Verdict.ENDED
@@ -44,13 +44,15 @@ def test_a_batch_of_a_transaction_that_has_ended_is_refused():
 def test_a_marker_of_a_newer_epoch_starts_the_sequence_afresh():
     state = ProducerState(0, (Entry(0, 4, 10),)).after_marker(1, 1)
     assert (state.epoch, state.entries, state.ended) == (1, (), 1)
-    assert judge(Draft.of(state), transactional(0, epoch=1).header, 2) is Verdict.NEXT
-    assert judge(Draft.of(state), transactional(5, epoch=1).header, 2) is Verdict.OUT_OF_ORDER
+    assert judge(ProducerDraft.of(state), transactional(0, epoch=1).header, 2) is Verdict.NEXT
+    assert (
+        judge(ProducerDraft.of(state), transactional(5, epoch=1).header, 2) is Verdict.OUT_OF_ORDER
+    )
 
 
 def test_a_marker_of_the_same_epoch_keeps_the_sequence():
     state = ProducerState(0, (Entry(0, 4, 10),)).after_marker(0, 1)
-    assert judge(Draft.of(state), transactional(5).header, 2) is Verdict.NEXT
+    assert judge(ProducerDraft.of(state), transactional(5).header, 2) is Verdict.NEXT
 
 
 # Markers

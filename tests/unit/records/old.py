@@ -5,7 +5,7 @@ import zlib
 
 from samsa.records import legacy
 from samsa.records.bounded import Buffer
-from samsa.records.legacy import Wanted
+from samsa.records.legacy import WantedMessages
 from samsa.records.record import DEFAULT_LIMIT
 from samsa.records.spans import at_once
 
@@ -45,4 +45,4 @@ def from_batches(
     cut: bool = True,
 ) -> bytes:
     most = 1 << 31 if max_bytes is None else max_bytes
-    return at_once(legacy.from_batches([batches], Wanted(magic, offset, most, cut), limit))
+    return at_once(legacy.from_batches([batches], WantedMessages(magic, offset, most, cut), limit))

@@ -24,7 +24,7 @@ from samsa.records import (
 from samsa.records.batch import seal
 from samsa.records.compression import compress
 from samsa.records.header import CONTROL, LOG_APPEND_TIME
-from samsa.records.legacy import Wanted, is_legacy
+from samsa.records.legacy import WantedMessages, is_legacy
 from samsa.records.spans import at_once
 
 VALUES = [
@@ -243,7 +243,7 @@ def test_only_as_much_is_converted_as_the_set_may_hold(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(legacy, "_message", counted)
     bombs = [tiny(20_000, Codec.ZSTD)] * 10
-    found = at_once(legacy.from_batches(bombs, Wanted(1, 15_000, 1_000, False), 1 << 20))
+    found = at_once(legacy.from_batches(bombs, WantedMessages(1, 15_000, 1_000, False), 1 << 20))
     assert len(found) == 986
     assert made == list(range(15_000, 15_030))
 
@@ -253,7 +253,10 @@ def test_a_batch_behind_a_full_set_is_not_even_looked_at():
         yield tiny(100, Codec.ZSTD)
         raise AssertionError("the set is full")
 
-    assert len(at_once(legacy.from_batches(stored(), Wanted(1, 0, 1_000, False), 1 << 20))) == 986
+    assert (
+        len(at_once(legacy.from_batches(stored(), WantedMessages(1, 0, 1_000, False), 1 << 20)))
+        == 986
+    )
 
 
 def test_messages_that_make_too_large_a_batch_are_given_up_when_it_is_too_large():

@@ -15,7 +15,7 @@ from samsa.broker.broker import Broker
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log import failures
 from samsa.log.compact_progress import CLEANED
-from samsa.log.failures import Failures, Step
+from samsa.log.failures import Failures, UpkeepStep
 from samsa.log.layout import Batch
 from samsa.log.spills import SPILLS
 from samsa.ports import Partition, Topic, Unavailable
@@ -333,5 +333,5 @@ async def test_no_more_is_remembered_of_what_rests_than_a_limit(monkeypatch):
         raise ValueError
 
     for n in range(10):
-        await found.attempt(Step("group", f"{n}"), fails, None, 1.0)
+        await found.attempt(UpkeepStep("group", f"{n}"), fails, None, 1.0)
     assert [step.name for step in found._resting] == ["7", "8", "9"]

@@ -98,7 +98,7 @@ class Client:
         except (OSError, DecodeError, struct.error) as error:
             raise ClientError(f"lost the connection to {self._where}: {error}") from error
         if number != self._number:
-            raise ClientError(f"{self._where} answered out of turn")
+            raise ClientError(f"{self._where} sent an answer to another request")
         return answer
 
     def _read(self, size: int) -> bytes:

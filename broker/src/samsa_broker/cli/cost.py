@@ -44,7 +44,7 @@ what it is made of:
 examples:
   samsa cost --messages-per-second 50 --size 500 --producers 5 --consumers 5
   samsa cost --messages-per-second 5000 --window-ms 250 --shim-linger-ms 100
-  samsa cost --table                      from nobody connected to 100,000 messages a second
+  samsa cost --table                      from no clients at all to 100,000 messages a second
   samsa cost --show-prices                then --prices my.toml, with only what differs
   samsa cost --json | jq '.bills[] | {name, total}'
 """
@@ -91,9 +91,9 @@ def add_to(commands: Any) -> None:
         "meet in one process",
     )
     shown = cost.add_argument_group("what is shown")
-    shown.add_argument("--prices", metavar="FILE", help="TOML with what differs from --show-prices")
+    shown.add_argument("--prices", metavar="FILE", help="TOML: what differs from --show-prices")
     how = shown.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="everything, for programs")
+    how.add_argument("--json", action="store_true", help="print everything as JSON, for programs")
     how.add_argument(
         "--table", action="store_true", help="totals at many rates instead of one bill, as Markdown"
     )
@@ -124,7 +124,7 @@ def run(given: argparse.Namespace) -> int:
 def load_of(given: argparse.Namespace) -> Load:
     """Raises ClientError if these numbers contradict each other."""
     if given.messages_per_second and not given.producers:
-        raise ClientError("somebody has to write: --producers 1, or --messages-per-second 0")
+        raise ClientError("messages need a producer: --producers 1, or --messages-per-second 0")
     if given.consumers and given.groups > given.consumers:
         raise ClientError(
             f"{given.consumers} consumers cannot form {given.groups} groups: "

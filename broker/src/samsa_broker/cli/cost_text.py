@@ -111,9 +111,9 @@ def _sources(prices: Prices) -> str:
 
 
 def table(load: Load, prices: Prices) -> str:
-    """Totals as Markdown, from no clients at all upwards; the lowest of each row is bold."""
-    nobody = replace(load, messages_per_second=0.0, producers=0, consumers=0)
-    rows = [("nobody connected", nobody)]
+    """Totals as Markdown, beginning with no clients at all; the lowest of each row is bold."""
+    idle = replace(load, messages_per_second=0.0, producers=0, consumers=0)
+    rows = [("no clients at all", idle)]
     rows += [
         (_rate(rate) if rate else "0, all idle", replace(load, messages_per_second=float(rate)))
         for rate in RATES

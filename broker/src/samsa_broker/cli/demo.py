@@ -42,7 +42,7 @@ def add_to(commands: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    trucks.add_argument("--topic", default=TOPIC, metavar="NAME", help="to write to (%(default)s)")
+    trucks.add_argument("--topic", default=TOPIC, metavar="NAME", help="the topic (%(default)s)")
     trucks.add_argument(
         "--partitions", type=_whole, default=3, metavar="N", help="of a new topic (%(default)s)"
     )
@@ -53,14 +53,14 @@ def add_to(commands: Any) -> None:
         "--rate", type=_more_than_nothing, default=100.0, metavar="N",
         help="positions a second, of all trucks together (%(default)g)",
     )  # fmt: skip
-    trucks.add_argument("--count", type=_whole, metavar="N", help="stop after so many (never)")
+    trucks.add_argument("--count", type=_whole, metavar="N", help="stop after N records (never)")
     trucks.add_argument(
         "--fast", action="store_true",
         help="do not wait: as fast as the broker takes them, with the times they would have had",
     )  # fmt: skip
     trucks.add_argument(
         "--format", choices=[form.value for form in Form], default=Form.JSON.value,
-        help="of the values; mixed is both (%(default)s)",
+        help="of the values; mixed: both formats (%(default)s)",
     )  # fmt: skip
     for name, share, what in (
         ("--bad", 0.01, "that cannot be read"),
@@ -75,7 +75,7 @@ def add_to(commands: Any) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="another one is another story (%(default)s)",
+        help="another seed gives other data (%(default)s)",
     )
     trucks.add_argument(
         "--start", type=_moment, metavar="TIME",

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 from samsa.http_api.partitioner import partition_for
@@ -44,12 +44,7 @@ class DemoWriter:
         self._before = signal.signal(signal.SIGINT, self._stop)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGINT, self._before)
         self._sum_up()
 

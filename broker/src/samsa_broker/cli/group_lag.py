@@ -48,7 +48,7 @@ def _line(client: Client, where: Where, offset: int | None, reader: PartitionRea
     shown = [("offset", offset), ("end", end), ("lag", lag)]
     parts = [f"{topic}\tpartition {number}"]
     parts += [f"{name} {'-' if value is None else value}" for name, value in shown]
-    parts.append(f"{reader.member_id} at {reader.host}" if reader else "nobody")
+    parts.append(f"{reader.member_id} at {reader.host}" if reader else "no reader")
     return "\t".join(parts)
 
 

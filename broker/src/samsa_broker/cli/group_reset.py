@@ -1,4 +1,4 @@
-"""samsa groups reset-offsets: where a group goes on from."""
+"""samsa groups reset-offsets: sets the offsets from which a group continues."""
 
 import argparse
 from datetime import datetime
@@ -29,14 +29,14 @@ def add_arguments(reset: argparse.ArgumentParser) -> None:
     )
     to = reset.add_mutually_exclusive_group(required=True)
     to.add_argument("--to-earliest", action="store_true", help="the oldest record there is")
-    to.add_argument("--to-latest", action="store_true", help="whatever comes next")
+    to.add_argument("--to-latest", action="store_true", help="only records that come from now on")
     to.add_argument("--to-offset", type=int, metavar="N", help="this offset")
     to.add_argument(
         "--to-datetime", type=_time, metavar="WHEN",
         help="the first record from then on, as 2026-01-31T12:00:00 (local time, or +01:00)",
     )  # fmt: skip
-    to.add_argument("--shift-by", type=int, metavar="N", help="so many on, or back if negative")
-    reset.add_argument("--execute", action="store_true", help="do it, and do not only show it")
+    to.add_argument("--shift-by", type=int, metavar="N", help="forward, or back if negative")
+    reset.add_argument("--execute", action="store_true", help="do it (else it is only shown)")
 
 
 def _topic(text: str) -> Asked:

@@ -18,7 +18,7 @@ def why_not(root: argparse.ArgumentParser, words: Sequence[str], unknown: Sequen
 def _named(
     parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> Iterator[argparse.ArgumentParser]:
-    """The commands that the words lead through, from the root on."""
+    """The commands named by the words, from the root on."""
     yield parser
     choices = _choices(parser)
     for at, word in enumerate(words):

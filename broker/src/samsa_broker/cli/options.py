@@ -90,7 +90,7 @@ def add_logs(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     logs.add_argument(
         "--log-format", choices=("text", "json"), default="text",
-        help="for people or for programs (%(default)s)",
+        help="text for people, or JSON for programs (%(default)s)",
     )  # fmt: skip
 
 

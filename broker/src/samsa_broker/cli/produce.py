@@ -32,9 +32,9 @@ def add_to(commands: Any) -> None:
         description="Write each line of standard input as one record.",
         epilog=EXAMPLES,
     )
-    parser.add_argument("topic", help="made if it is not there, where the broker allows it")
+    parser.add_argument("topic", help="created if it does not exist and the broker allows it")
     parser.add_argument(
-        "--partition", type=int, metavar="N", help="which (by the key's hash, or 0 without a key)"
+        "--partition", type=int, metavar="N", help="(by the key's hash; 0 without a key)"
     )
     parser.add_argument(
         "--key-separator", metavar="TEXT", help="a line is KEY TEXT VALUE; for example ':'"

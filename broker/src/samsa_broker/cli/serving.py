@@ -1,4 +1,4 @@
-"""What commands have in common that serve until they are stopped."""
+"""What the commands share that serve until they are stopped."""
 
 import argparse
 import asyncio

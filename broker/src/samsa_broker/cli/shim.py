@@ -51,7 +51,7 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     shim.add_argument(
         "--advertise", metavar="HOST:PORT", type=address,
-        help="where clients are told to come (the address that they used)",
+        help="the address that clients are given (the one that they used)",
     )  # fmt: skip
     add_number(
         shim, "--linger-ms", whole, 0,
@@ -59,7 +59,7 @@ def add_to(commands: Any) -> None:
         "cluster: cheaper, and later by as much", "MS",
     )  # fmt: skip
     signing = shim.add_argument_group("signing")
-    signing.add_argument("--profile", metavar="NAME", help="of your AWS configuration")
+    signing.add_argument("--profile", metavar="NAME", help="a profile of your AWS configuration")
     signing.add_argument("--region", metavar="NAME", help="if the URL does not name it")
     signing.add_argument("--no-sign", action="store_true", help="for a local API Gateway")
     add_check(shim, "do not try to connect before there are clients")

@@ -42,11 +42,11 @@ def _add_alter(actions: Any) -> argparse.ArgumentParser:
     alter.add_argument("name", help="of the topic")
     alter.add_argument(
         "--config", action="append", default=[], metavar="NAME=VALUE", type=config_pair,
-        help="set it; may be repeated",
+        help="set a config; may be repeated",
     )  # fmt: skip
     alter.add_argument(
         "--delete-config", action="append", default=[], metavar="NAME",
-        help="let the default hold again; may be repeated",
+        help="go back to the default of a config; may be repeated",
     )  # fmt: skip
     alter.set_defaults(run=alter_one)
     return alter
@@ -60,7 +60,7 @@ def _add_widen(actions: Any) -> argparse.ArgumentParser:
         "so keys may find another partition than before.",
     )
     widen.add_argument("name", help="of the topic")
-    widen.add_argument("total", type=int, help="how many it shall have in all")
+    widen.add_argument("total", type=int, help="the new number of partitions, in all")
     widen.set_defaults(run=add_partitions)
     return widen
 
@@ -75,10 +75,10 @@ def _add_delete(actions: Any) -> argparse.ArgumentParser:
         epilog=DELETE_EXAMPLES,
     )
     delete.add_argument("name", help="of the topic")
-    delete.add_argument("--partition", type=int, metavar="N", help="of this one (all of them)")
+    delete.add_argument("--partition", type=int, metavar="N", help="only of this partition (all)")
     how_far = delete.add_mutually_exclusive_group(required=True)
     how_far.add_argument("--before", type=int, metavar="OFFSET", help="the first offset that stays")
-    how_far.add_argument("--all", action="store_true", help="all that there is now")
+    how_far.add_argument("--all", action="store_true", help="all records that there are now")
     delete.set_defaults(run=delete_all_before)
     return delete
 

@@ -60,30 +60,30 @@ def add_to(commands: Any) -> None:
         "list", help="one line per transactional id: name, producer id, state", description=LIST
     )
     listing.add_argument(
-        "--state", action="append", default=[], help="only those in this state; may be repeated"
+        "--state", action="append", default=[], help="only ids in this state; may be repeated"
     )
     listing.set_defaults(run=list_all)
     describe = actions.add_parser(
         "describe",
-        help="state, age and partitions of one",
+        help="state, age and partitions of a transactional id",
         description="Show one transactional id: its state, producer, age and partitions.",
     )
     describe.add_argument("id", help="the transactional id")
     describe.set_defaults(run=describe_one)
-    opened = actions.add_parser("open", help="what is open in a partition", description=OPEN)
+    opened = actions.add_parser("open", help="transactions open in a partition", description=OPEN)
     opened.add_argument("topic", help="its name")
     opened.add_argument("partition", type=int, help="its number")
     opened.set_defaults(run=show_open)
     abort = actions.add_parser(
         "abort",
-        help="abort an ongoing one",
+        help="abort an ongoing transaction",
         description=ABORT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     abort.add_argument("id", nargs="?", help="the transactional id")
-    abort.add_argument("--topic", help="where it hangs")
-    abort.add_argument("--partition", type=int, help="of that topic")
-    abort.add_argument("--start-offset", type=int, help="the first offset that it has there")
+    abort.add_argument("--topic", help="the topic of the hanging transaction")
+    abort.add_argument("--partition", type=int, help="the partition of that topic")
+    abort.add_argument("--start-offset", type=int, help="the offset of its first batch there")
     abort.set_defaults(run=abort_one)
     for action in (listing, describe, opened, abort):
         add_bootstrap(action)

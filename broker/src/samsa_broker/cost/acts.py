@@ -2,14 +2,14 @@
 
 `tests/bundle/test_acts*.py` make the real requests and compare: calls of DynamoDB and its units as
 DynamoDB Local meters them, calls of S3, messages and invocations of the gateway function. If a
-change of the code makes an act dearer or cheaper, those tests fail, and this table has to be
+change of the code makes an act more or less expensive, those tests fail, and this table has to be
 updated.
 
 DynamoDB bills a write by the size of the whole item. So writes of heads and of index entries are
 counted as calls here, and `sizes.py` says how many units each of them takes.
 
-If the cost of an act varies, this is the dearer case: the function has not looked up the topic
-within the second, and another function has stored the producer's last batch.
+If the cost of an act varies, this is the more expensive case: the function has not looked up the
+topic within the second, and another function has stored the producer's last batch.
 """
 
 from typing import NamedTuple
@@ -70,11 +70,12 @@ class FunctionActs:
     """What an append costs in addition if a consumer waits for it: its records are pushed, and the
     consumer goes on waiting."""
     CALL = Act(head_writes=1, messages=1)
-    """The same if it is too large for that: the consumer is told to fetch, and waits no more."""
+    """The same if it is too large for that: the push only tells the consumer to fetch, which ends
+    its wait."""
     PARTITION_READ = Act(head_reads=1)
     """Each further partition that a fetch asks for, if others have something."""
     PARTITION_PARKED = Act(head_reads=2, head_writes=1)
-    """The same if none has."""
+    """The same if no partition has records."""
     BEAT = Act(reads=1, writes=1 / 3, messages=2, invocations=1)
     """One in three heartbeats extends the session."""
     COMMIT = Act(reads=2, writes=1, messages=2, invocations=1)
@@ -100,27 +101,29 @@ class ProcessActs:
 LOOK_UP = Act(reads=1)
 """A read in the index, for appends that have left the head; more if there is more to read."""
 RETURN = Act(reads=1, writes=1, head_writes=1 / 16)
-"""An idempotent producer comes back that was evicted from the head of a partition with many: its
-own item is read; and later it is evicted again, with up to fifteen others."""
+"""The head of a partition with many producers does not hold all of them. If an evicted producer
+writes again, its own item is read, and later it is evicted again, with up to fifteen others."""
 
 ROUND = Act(reads=5)
 """A round of the janitor, in any process: it reads topics, doomed topics, groups, where it left off
 and when windows were swept."""
 ROUND_OF_A_PARTITION = Act(reads=3, head_reads=3)
-"""Reads the head for each step, the graves, how far it was merged and when its last look was."""
+"""A round reads the head for each step, the pending deletions, and two cursors: how far it was
+merged, and when it was last looked through."""
 ROUND_THAT_SETTLES = Act(reads=1, head_reads=2, head_writes=1)
 """What it costs in addition if the head has entries: those that are in the index are taken out."""
 ROUND_THAT_EXPIRES = Act(reads=8, writes=2, head_reads=3, head_writes=1, index_writes=4)
-"""The same if something has aged out: the log start moves, a grave is written, an earlier one is
-emptied."""
+"""The same if something has aged out: the log start moves, a pending deletion is written, an
+earlier one is done."""
 ROUND_THAT_MERGES = Act(reads=9, writes=15, head_reads=4, head_writes=2, puts=1, gets=3)
 """The same if there is something to merge: a segment is announced, put and swapped in by a
-transaction, perhaps for some smaller ones; a grave is found, and an earlier one emptied."""
+transaction, perhaps for some smaller ones; a pending deletion is found, and an earlier one is
+done."""
 LEAVING = Act(index_writes=1)
 """An append leaves the index. Deletes in S3 are free."""
 LOOKS = 3
-"""How often an entry of the index is read before it leaves: to merge it, to remove it, to empty a
-grave."""
+"""How often an entry of the index is read before it leaves: to merge it, to remove it, to carry out
+a pending deletion."""
 MERGED_OBJECT = Act(gets=1)
 """What an append costs in addition if it is an object: one GET."""
 SWEEP_OF_A_PARTITION = Act(reads=4, head_reads=2, head_writes=1)

@@ -1,4 +1,4 @@
-"""A bill: lines that add up, and what to know about it."""
+"""A bill: lines that add up, with notes and exceeded limits."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class Bill(NamedTuple):
 
 
 def counted(quantity: float, unit: str) -> str:
-    """Three digits of it: `1.23 M calls`."""
+    """The quantity with three digits: `1.23 M calls`."""
     for size, letter in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
         if quantity >= size:
             return f"{_digits(quantity / size)}{letter} {unit}"

@@ -1,4 +1,5 @@
-"""Finds the rates at which one is cheaper than the other; all other settings stay the same."""
+"""Finds the rates at which Samsa is cheaper than another Kafka; all other settings stay the
+same."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,7 +58,7 @@ def _total(bill: Billing, load: Load, prices: Prices, rate: float) -> float:
 def _ranges(
     rates: list[float], cheaper: list[bool], is_cheaper: Callable[[float], bool]
 ) -> list[tuple[float, float]]:
-    """Where it is cheaper, from what is known at each rate; in between it is asked."""
+    """The ranges in which it is cheaper. The limits between two rates are found by bisection."""
     edges = [0.0] if cheaper[0] else []
     edges += [
         _crossing(is_cheaper, rates[number - 1], rates[number])

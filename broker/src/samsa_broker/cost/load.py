@@ -5,7 +5,7 @@ from math import exp
 from typing import NamedTuple
 
 SECONDS = 730 * 3600
-"""Of a month, as AWS counts them."""
+"""Hours of a month, as AWS counts them."""
 HOURS = 730
 GB = 2**30
 MB = 2**20
@@ -13,7 +13,7 @@ MB = 2**20
 BATCH_HEADER = 61
 """Bytes of a record batch before its records."""
 RECORD_HEADER = 8
-"""About, of a record before its value."""
+"""Bytes of a record before its value, approximately."""
 HEARTBEAT_S = 3.0
 COMMIT_S = 5.0
 FETCH_S = 0.5
@@ -52,7 +52,8 @@ class Load:
     linger_ms: float = 5.0
     retention_hours: float = 168.0
     keyed: bool = False
-    """If so, a producer fills a batch for each partition; else one after the other."""
+    """With keys, a producer fills a batch for each partition at the same time; without, one after
+    the other."""
     idempotent: bool = True
     internet: bool = False
     """The consumers are outside of AWS."""
@@ -109,7 +110,7 @@ class Load:
         return min(1 + rate * window_s, most)
 
     def batches(self, window_s: float) -> float:
-        """A second, of all producers."""
+        """Messages of all producers in a second."""
         return self.messages_per_second / self.batch(window_s)
 
     def append_size(self, messages: float) -> float:
@@ -130,7 +131,7 @@ class Load:
 
 
 def _met(among: float, times: float) -> float:
-    """How many different ones are chosen in so many random choices."""
+    """How many different items are chosen by so many random choices."""
     return among * (1 - float((1 - 1 / among) ** times))
 
 
@@ -151,5 +152,6 @@ def by_chance(mean: float) -> list[tuple[float, float]]:
 
 
 def shared(rate: float, each_s: float) -> float:
-    """How often something happens that takes `each_s` and then serves all that came meanwhile."""
+    """How often in a second a step runs that takes `each_s`, and then serves all that came
+    meanwhile."""
     return rate / (1 + rate * each_s)

@@ -32,7 +32,7 @@ MOST_NEWS = 90 * 1024
 LARGEST_UPLOAD = 4 * 1024 * 1024
 """As samsa_websocket.pushes.pushing and samsa_websocket.shim.produce_batching have them."""
 MOST_PUTS_OF_A_CALL = 2
-"""For any number of partitions: appends that come during the first put share the second."""
+"""For any number of partitions, because appends that come during the first put share the second."""
 KEPT = 2
 """Entries of a function in a head: it puts the last one into the index beside its next commit."""
 TAKEN_OUT = Act(index_writes=1, head_writes=1)
@@ -240,14 +240,14 @@ class ReadingRates(NamedTuple):
     told: float
     """Appends whose records are pushed to it while it waits."""
     called: float
-    """Appends that it is only told of, because they are too large."""
+    """Appends that are too large for a push: the push only says that they are there."""
     parks: float
     fetches: float
-    """Fetches that find something."""
+    """Fetches that find records."""
     size: float
-    """Bytes of one of these."""
+    """Bytes of one such fetch."""
     appends: float
-    """In one of them."""
+    """Messages in one such fetch."""
 
     @property
     def gathered(self) -> bool:
@@ -329,7 +329,8 @@ def _api_gateway(load: Load, act: Act, prices: Prices) -> list[Line]:
 
 
 def _janitor_s(load: Load, made: CommittedLoad, prices: Prices) -> float:
-    """In a second. Appends are read and removed many at a time: only their bytes take long."""
+    """Units in a second. Appends are read and removed many at a time: only their bytes take
+    long."""
     often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
     of_all = load.partitions * stores.took_s(stores.steps(made.commits), prices)
     own_s = prices.number("assumed", "own_ms") / 1000

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 Tiers: TypeAlias = list[tuple[float, float]]
-"""From which quantity on, and what one more then costs."""
+"""The quantity from which on this price holds, and the price."""
 NOTES = ("source", "as_of")
 
 
@@ -17,7 +17,7 @@ class Prices:
         """Raises BadPrices."""
         self.region = str(sections.get("region", ""))
         self.notes: dict[str, tuple[str, str]] = {}
-        """Section → where its prices are from, and of when."""
+        """By section: the source of its prices, and their date."""
         self._values: dict[tuple[str, str], Tiers] = {}
         for section, values in sections.items():
             if isinstance(values, Mapping):

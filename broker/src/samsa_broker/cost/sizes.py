@@ -29,13 +29,13 @@ ENTRY_BYTES = 60
 EXTENT_BYTES = 240
 """Of an append in the index, without its records."""
 ITEM_BYTES = 100
-"""That DynamoDB adds to each item, where it is stored."""
+"""Bytes that DynamoDB adds to each stored item."""
 SEGMENT_ENTRY_BYTES = 4_500
 """Of a large segment in the index, with all its marks and times."""
 GRAVE_KEY_BYTES = 62
-"""Of an object's name in its grave."""
+"""Bytes of an object's name in a pending deletion."""
 GRAVE_WRITES = 4
-"""Of a grave: put in a transaction, found, and removed."""
+"""Units of a pending deletion: put in a transaction, found, and removed."""
 FILLED, OFTEN = 0.75, 0.85
 """Of the room for what others leave in a head, on average; and how often a head is crowded that
 they would fill."""
@@ -58,7 +58,7 @@ class Crowd(NamedTuple):
     """Entries that each of them has in the tail at a commit: the new one, which takes out the one
     before; and in functions that one too, which is put into the index meanwhile."""
     gap_s: float = 0
-    """Between two commits, of any writers."""
+    """Seconds between two commits, whichever writer makes them."""
     at_once: bool = False
     """Each writer takes its entry out by an update of its own, as soon as it is in the index."""
     stays_s: float = 0
@@ -80,13 +80,13 @@ class Crowd(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Of DynamoDB, on average."""
+    """Seconds of a call of DynamoDB, on average."""
 
     head_read: float
     head_write: float
     index_write: float
     index_read: float
-    """For each entry of many."""
+    """If many entries are written at the same time, for each of them."""
     grave_write: float
     index_bytes: float
     """Of an entry."""

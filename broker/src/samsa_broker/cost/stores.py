@@ -90,14 +90,14 @@ def took_s(act: Act, prices: Prices) -> float:
 
 
 def rounds(load: Load, made: CommittedLoad, prices: Prices) -> Act:
-    """A second's part of the rounds that retain and merge, of one janitor."""
+    """What the rounds of one janitor cost in a second, for retention and merging."""
     often = prices.number("assumed", "janitor_rounds_per_hour") / 3600
     each = steps(made.commits).plus(_looked_at(load, made))
     return ROUND.plus(each.times(load.partitions)).times(often)
 
 
 def steps(commits: float) -> Act:
-    """Of a round, for one partition. What both acts include is counted once."""
+    """The cost of a round for one partition. What both acts include is counted once."""
     if not commits:
         return ROUND_OF_A_PARTITION
     both = ROUND_THAT_EXPIRES.plus(ROUND_THAT_MERGES).plus(ROUND_OF_A_PARTITION.times(-1))

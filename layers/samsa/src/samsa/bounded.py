@@ -14,12 +14,11 @@ class Bounded(OrderedDict[K, V]):
         super().__init__()
         self._most = most
 
-    def keep(self, key: K, value: V) -> None:
-        """As the newest."""
+    def keep(self, key: K, value: V) -> V | None:
+        """As the newest. Returns the value that had to go for it, if any."""
         self[key] = value
         self.move_to_end(key)
-        if len(self) > self._most:
-            self.popitem(last=False)
+        return self.popitem(last=False)[1] if len(self) > self._most else None
 
     def use(self, key: K) -> V | None:
         """What is kept under the key, which is the newest from now on."""

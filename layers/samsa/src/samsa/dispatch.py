@@ -6,6 +6,7 @@ A request that cannot be decoded, or has a version that is not supported, ends t
 from typing import Any
 
 from samsa.broker.broker import HANDLERS, Answer, Broker, Context, Later
+from samsa.broker.request_ports import RequestPorts
 from samsa.broker.work import SHORT
 from samsa.handlers import k18_api_versions
 from samsa.security.access import UNLIMITED, Access
@@ -30,11 +31,14 @@ async def answer(
     broker: Broker,
     client_host: str = "",
     access: Access = UNLIMITED,
+    ports: RequestPorts | None = None,
 ) -> Answer:
     """A row, None, Later or Held. `access` is what the client may do. Raises DecodeError: the
     caller closes the connection."""
     version = version_of_answer(request)
-    context = Context(request.api_version, request.client_id, address, client_host, access=access)
+    context = Context(
+        request.api_version, request.client_id, address, client_host, access=access, ports=ports
+    )
     if version != request.api_version:
         return k18_api_versions.unsupported_version()
     # librdkafka 2.16 sends Metadata v13 with extra bytes at the end; Apache Kafka accepts them too.

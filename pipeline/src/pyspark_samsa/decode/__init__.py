@@ -33,8 +33,8 @@ WORTH_IT = 4 * 1024 * 1024
 
 
 class DecoderChoice:
-    """Plain Python until it has worked for as long as numba takes to load, and numba from then on:
-    in any case this takes at most twice as long as the better of the two."""
+    """Decodes in plain Python for as long as numba takes to load, and with numba from then on. So
+    it takes at most twice as long as the better of the two."""
 
     def __init__(self) -> None:
         self._seen = 0

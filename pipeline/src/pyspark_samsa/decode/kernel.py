@@ -101,7 +101,7 @@ def scan(
             delta, at = _varint(data, begin + 1, stop)
             if at < 0:
                 return CUT
-            # Asked before adding: the compiler may take it that a sum does not overflow.
+            # Checked before adding: the compiler may assume that a sum does not overflow.
             if base_time > LARGEST - delta if delta > 0 else base_time < SMALLEST - delta:
                 return TOO_LATE
             time = base_time + delta

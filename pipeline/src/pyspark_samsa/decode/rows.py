@@ -1,4 +1,4 @@
-"""What both decoders make of batches: Arrow columns of the records at certain offsets."""
+"""The result of both decoders: Arrow columns of the records at certain offsets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -41,7 +41,7 @@ def wanted_batches(
     data: Buffer, first: int, end: int, aborted: Sequence[Aborted] = ()
 ) -> Iterator[tuple[int, BatchHeader]]:
     """Batches with records at [first, end), without those of aborted transactions. Filler and
-    control batches have no records for anybody."""
+    control batches have no records for readers."""
     for position, header in headers(data):
         if header.base_offset >= end:
             return

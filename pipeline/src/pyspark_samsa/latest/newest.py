@@ -1,4 +1,4 @@
-"""Which row of a key is the newest: pure, on Arrow tables."""
+"""Finds the newest row of each key: pure, on Arrow tables."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

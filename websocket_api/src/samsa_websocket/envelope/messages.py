@@ -44,9 +44,9 @@ class Reply(NamedTuple):
 class Parked(NamedTuple):
     seq: int
     wait_ms: int
-    """Ask again after so long, or, if there is a frame, answer the client with it."""
+    """After this time, ask again; or, if there is a frame, answer the client with it."""
     watches: tuple[str, ...] = ()
-    """A wake that names one of these concerns this request."""
+    """A wake that names one of these ends the wait of this request."""
     frame: Frame = b""
     good_ms: int = 0
     """How long the frame may answer this request and equal ones without asking."""
@@ -122,7 +122,7 @@ class Gather(NamedTuple):
 
 
 class Ping(NamedTuple):
-    """Answered by another one."""
+    """The answer to a ping is a ping."""
 
 
 class Error(NamedTuple):

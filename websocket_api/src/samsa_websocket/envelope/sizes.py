@@ -7,7 +7,8 @@ byte.
 
 MAX_MESSAGE = 128 * 1024
 MAX_PART = 32 * 1024 - 14
-"""Of a fragment. The 14 bytes are the longest WebSocket header, in case that it is counted."""
+"""Of a fragment. 14 bytes are subtracted for the longest WebSocket header, because the limit may
+include it."""
 HEADER_ROOM = 64
 """More than the header line of a request or a reply ever takes."""
 LARGEST_INLINE = (MAX_MESSAGE - HEADER_ROOM) // 4 * 3

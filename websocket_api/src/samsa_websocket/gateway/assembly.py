@@ -1,4 +1,4 @@
-"""The broker of a function: the same handlers and log, on ports that know the current request."""
+"""The broker of a function: the same handlers and log, and ports for each request."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,15 +10,18 @@ from samsa.aws.presign import Presigner
 from samsa.aws.s3 import S3Objects
 from samsa.aws.tidying import Settling
 from samsa.broker.broker import Broker, Rules
+from samsa.broker.request_ports import RequestPorts
+from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS
 from samsa.log.stores import Limits, Stores
-from samsa.ports import Clock
-from samsa.runtime.store_address import StoreUrl
+from samsa.ports import Clock, Objects
+from samsa.wire.apis import ApiKey
+from samsa.wire.frame import Request
 from samsa_websocket.pushes.open_connections import OpenConnections
 
 from .object_ranges import RangedObjects
-from .request_scope import CurrentRequest, Nonces, RequestClock, RequestScope
+from .request_scope import RequestScope, StoppedClock
 from .settings import GatewaySettings
-from .wakeups import ConnectionWatches, PushedWakeups
+from .wakeups import ConnectionWatches, ParkingWakeups, PushedWakeups
 
 LOOK_AT_TRANSACTIONS_MS = 10_000
 """Longer than in a process: each look of a waiting reader is an invocation. It looks earlier if a
@@ -30,14 +33,15 @@ OBJECTS_PER_READ = 128
 
 class Assembly:
     def __init__(self, settings: GatewaySettings, clock: Clock, fresh: Callable[[], str]) -> None:
-        self.current = CurrentRequest()
         self.clock = clock
         self.fresh = fresh
-        self.ledger = _ledger(settings.ledger)
+        table, bucket = settings.ledger, settings.objects
+        self.ledger = DynamoLedger(table.name, table.endpoint, table.region)
         self.connections = OpenConnections(self.ledger.table)
-        self.objects = RangedObjects(_objects(settings.objects))
-        self.presigner = _presigner(settings.objects)
-        self.wakeups = PushedWakeups(self.current, self.ledger)
+        where = bucket.name, bucket.prefix, bucket.endpoint, bucket.region
+        self.objects = S3Objects(*where)
+        self.presigner = Presigner(*where)
+        self.wakeups = PushedWakeups(self.ledger)
         self.journal = HeadJournal(
             self.ledger, self.objects, fresh, clock, settling=Settling.BESIDE
         )
@@ -45,9 +49,9 @@ class Assembly:
             self.ledger,
             self.objects,
             self.journal,
-            RequestClock(self.current, clock),
+            clock,
             self.wakeups,
-            Nonces(self.current, fresh),
+            fresh,
             Limits(objects_per_read=OBJECTS_PER_READ),
         )
         rules = Rules(
@@ -59,16 +63,21 @@ class Assembly:
         )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
         self.wakeups.pushes.topic_of = self.broker.catalog.last_seen
-        watch_ms = settings.good_ms + WATCH_MARGIN_MS
-        self.broker.log.watches = ConnectionWatches(stores, self.current, watch_ms)
+        self._watch_ms = settings.good_ms + WATCH_MARGIN_MS
 
-    def enter(self, scope: RequestScope, lingers: bool = False) -> RequestScope:
-        """`lingers`: the shim let its produces wait for others. They may wait a little longer, for
-        the calls that keep heads small."""
-        self.current.scope = scope
-        self.journal.settling = Settling.AT_ONCE if lingers else Settling.BESIDE
-        self.wakeups.address = scope.connection_id
-        return scope
+    def ports(self, scope: RequestScope, request: Request) -> RequestPorts:
+        """The ports of one request."""
+        clock, nonce = self.clock, self.fresh
+        objects: Objects = self.objects
+        if request.api_key == ApiKey.FETCH:
+            clock = StoppedClock(clock.now_ms())
+            if request.api_version > LAST_WITH_MESSAGE_SETS:
+                objects = RangedObjects(objects)
+        elif request.api_key == ApiKey.JOIN_GROUP:
+            nonce = scope.same_nonce
+        watches = ConnectionWatches(self.ledger, scope, clock.now_ms() + self._watch_ms)
+        wakeups = ParkingWakeups(scope)
+        return RequestPorts(clock, wakeups, nonce, objects, watches.ensure, scope.lingers)
 
 
 def _groups(initial_rebalance_delay_ms: int | None) -> Any:
@@ -77,15 +86,3 @@ def _groups(initial_rebalance_delay_ms: int | None) -> Any:
     from samsa.groups import GroupSettings as GroupSettings
 
     return GroupSettings(initial_rebalance_delay_ms=initial_rebalance_delay_ms)
-
-
-def _ledger(store: StoreUrl) -> DynamoLedger:
-    return DynamoLedger(store.name, store.endpoint, store.region)
-
-
-def _objects(store: StoreUrl) -> S3Objects:
-    return S3Objects(store.name, store.prefix, store.endpoint, store.region)
-
-
-def _presigner(store: StoreUrl) -> Presigner:
-    return Presigner(store.name, store.prefix, store.endpoint, store.region)

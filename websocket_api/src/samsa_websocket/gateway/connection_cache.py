@@ -33,7 +33,8 @@ class ConnectionCache:
         self._watched = Bounded[str, frozenset[Partition]](REMEMBERED)
 
     async def of(self, connection_id: str, api_key: int) -> OpenConnection:
-        """What a request of this API needs. Raises Unavailable, also for an unknown connection."""
+        """What a request of this API needs. Raises Unavailable, also if the connection is not
+        known."""
         return await self.look_up(connection_id) if api_key in ASKED_BY else NOWHERE
 
     async def look_up(self, connection_id: str) -> OpenConnection:
@@ -42,7 +43,7 @@ class ConnectionCache:
         if found is None:
             found = await self._connections.look_up(connection_id)
             if found is None:
-                raise Unavailable(f"nobody has seen {connection_id} connect")
+                raise Unavailable(f"the connection {connection_id} is not known")
             self.keep(connection_id, found)
         return found
 

@@ -6,7 +6,7 @@ function raised, the client would get an answer without a reason.
 The event loop, the connections to the stores and the caches live as long as the process, which is
 frozen between two events. No work of an event is left running: wake-ups that were collected are
 pushed, and tidying after a commit is waited for, for `TIDYING_S`. What is not done by then may
-never finish here: other processes do it.
+never finish here, and is left to other processes.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ TIDYING_S = 1.0
 LAST_WORDS_S = WAKING_S + TIDYING_S + 1.0
 """Reserved for wake-ups, for tidying and for the answer when the function's time runs out."""
 EXPECTED = (DecodeError, EnvelopeError, BadUpload, Unavailable, TimeoutError)
-"""What needs no stack trace in the log."""
+"""Errors that are logged without a stack trace."""
 
 
 class Call(NamedTuple):
@@ -71,7 +71,7 @@ class Gateway:
         self._connections: dict[str, ConnectionsApi] = {}
         self._has_table = settings.ledger.endpoint is None
         if settings.ledger.endpoint is None:
-            tls()  # while the function starts: it is given more of a processor then
+            tls()  # now, because Lambda gives a function more CPU while it starts
 
     def handle(self, event: dict[str, Any], context: Any = None) -> dict[str, Any]:
         return self._loop.run_until_complete(self._handle(event, _time_left(context)))
@@ -158,7 +158,7 @@ class Gateway:
         if not isinstance(message, Request | Reference):
             raise EnvelopeError(f"a shim does not say {type(message).__name__.lower()}")
         lingers = isinstance(message, Request) and message.lingers
-        scope = parts.enter(RequestScope(connection_id, message.seq, message.waited_ms), lingers)
+        scope = RequestScope(connection_id, message.seq, message.waited_ms, lingers)
         frame: Frame = b""
         if isinstance(message, Reference):
             frame = await uploaded(message, await self._caller(connection_id), parts.objects)
@@ -176,7 +176,7 @@ class Gateway:
         changed."""
         try:
             if self._parts.wakeups.pending:
-                await self._parts.wakeups.flush(self._api(told))
+                await self._parts.wakeups.flush(self._api(told), told["connectionId"])
             async with asyncio.timeout(TIDYING_S):
                 await self._parts.broker.background_done()
         except TimeoutError:

@@ -9,7 +9,6 @@ from typing import Any
 
 from samsa import dispatch
 from samsa.broker.answer_rows import row_of
-from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS
 from samsa.ports import CannotWait, Unavailable
 from samsa.security.access import UNLIMITED
 from samsa.wire.apis import ApiKey
@@ -39,17 +38,11 @@ class RequestServer:
         """The text that answers it. Raises DecodeError; Unavailable."""
         # A copy that may be written to: an append patches offsets where the batches are.
         request = read_request(memoryview(bytearray(frame)))
-        scope.pinned = request.api_key == ApiKey.JOIN_GROUP
-        if request.api_key == ApiKey.FETCH:
-            scope.stands_still_ms = self._parts.clock.now_ms()
-            self._parts.objects.promising = request.api_version > LAST_WITH_MESSAGE_SETS
         try:
             given = await self._answer(scope, request)
         except CannotWait:
             assert scope.parking is not None
             return self._parked(scope, scope.parking)
-        finally:
-            self._parts.objects.promising = False
         if scope.parking is not None:
             return await self._parked_fetch(scope, scope.parking, request, given)
         return await self._replies.text(scope.seq, self._spill_key(scope), request, given)
@@ -83,7 +76,10 @@ class RequestServer:
             await broker.find_cluster_id()
         where = await self.connections.of(scope.connection_id, request.api_key)
         address = (where.host, where.port)
-        return await dispatch.answer(request, address, broker, f"/{where.client}", ACCESS)
+        ports = self._parts.ports(scope, request)
+        return await dispatch.answer(
+            request, address, broker, f"/{where.client}", ACCESS, ports=ports
+        )
 
     def _parked(
         self, scope: RequestScope, parking: Parking, frame: bytes = b"", good_ms: int = 0

@@ -15,7 +15,7 @@ class ObjectRange:
     start: int
     length: int
     shift: int = 0
-    """What the shim or `Replies` adds to the offsets of the batches in it after the GET."""
+    """After the GET, the shim or `ReplyTexts` adds this to the offsets of the batches in it."""
 
     def shifted(self, shift: int) -> "ObjectRange":
         return replace(self, shift=shift)
@@ -25,19 +25,16 @@ class ObjectRange:
 
 
 class RangedObjects:
-    """The objects; while `promising`, `piece` returns a Promise and reads nothing."""
+    """The same objects, except that `piece` reads nothing and returns an ObjectRange."""
 
     remote = True
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self.calls = objects.calls
-        self.promising = False
 
     async def piece(self, key: str, start: int, length: int) -> Any:
-        if self.promising:
-            return ObjectRange(key, start, length)
-        return await self._objects.piece(key, start, length)
+        return ObjectRange(key, start, length)
 
     async def put_if_absent(self, key: str, parts: Sequence[Buffer]) -> bool:
         return await self._objects.put_if_absent(key, parts)

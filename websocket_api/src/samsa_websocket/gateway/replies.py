@@ -31,8 +31,8 @@ HEADERS = 8 * 1024
 
 
 class Unread(Exception):
-    """A promised range could not be read. Nothing was done: if the shim asks again, the fetch is
-    planned again."""
+    """A range that the response names could not be read. Nothing was done: if the shim asks again,
+    the fetch is planned again."""
 
 
 class ReplyTexts:
@@ -130,7 +130,7 @@ def _partitions(row: Any) -> Iterator[Any]:
 
 
 def pieces_of(row: Any) -> list[Segment]:
-    """Each holds whole batches: bytes, or a promise of them."""
+    """Each holds whole batches: their bytes, or the range of an object."""
     return [piece for partition in _partitions(row) for piece in partition.records]
 
 

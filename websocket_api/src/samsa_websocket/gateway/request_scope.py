@@ -1,13 +1,11 @@
-"""The request that is being served: a function serves one at a time.
+"""What a function knows of one request besides its frame, and what it learns while it serves it.
 
-Handlers know neither connections nor sequence numbers. The ports that they use (wake-ups, nonces,
-the clock) depend on both here, and read them from the current request's scope.
+It is passed from call to call: nothing in the process says which request is being served.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from samsa.ports import Awaited, Clock, Partition
+from samsa.ports import Awaited, Partition
 
 
 @dataclass(slots=True)
@@ -20,45 +18,30 @@ class Parking:
     """After this time its answer may be another one although nothing has changed."""
 
 
+class StoppedClock:
+    """Always the time at which the request came: the function's own run time does not count as time
+    that the client has waited."""
+
+    def __init__(self, now_ms: int) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+
 @dataclass(slots=True)
 class RequestScope:
     connection_id: str = ""
     seq: int = 0
     waited_ms: int = 0
     """How long the client has waited for this very request."""
-    pinned: bool = False
-    """Its nonce is the same each time that this request is sent."""
-    stands_still_ms: int | None = None
-    """The clock's time during all of this request: the function's own run time does not count as
-    time that the client has waited."""
+    lingers: bool = False
+    """As in `RequestPorts`."""
     parking: Parking | None = None
+    """Set when the request would have waited."""
     watched: set[Partition] = field(default_factory=set)
+    """The partitions that its connection watches since this request."""
 
-
-class CurrentRequest:
-    """Holds the request that is being served."""
-
-    def __init__(self) -> None:
-        self.scope = RequestScope()
-
-
-class RequestClock:
-    def __init__(self, current: CurrentRequest, clock: Clock) -> None:
-        self._current = current
-        self._clock = clock
-
-    def now_ms(self) -> int:
-        still = self._current.scope.stands_still_ms
-        return self._clock.now_ms() if still is None else still
-
-
-class Nonces:
-    """Fresh nonces; but a join that is sent again gets the same one, and is recognised by it."""
-
-    def __init__(self, current: CurrentRequest, fresh: Callable[[], str]) -> None:
-        self._current = current
-        self._fresh = fresh
-
-    def __call__(self) -> str:
-        scope = self._current.scope
-        return f"{scope.connection_id} {scope.seq}" if scope.pinned else self._fresh()
+    def same_nonce(self) -> str:
+        """The same each time that this request is sent: a join is recognised by it."""
+        return f"{self.connection_id} {self.seq}"

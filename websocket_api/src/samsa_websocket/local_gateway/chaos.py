@@ -1,4 +1,4 @@
-"""Injects faults by a seed: those that a client of API Gateway has to expect anyway.
+"""Injects faults, chosen by a seed, that a client of API Gateway has to expect anyway.
 
 Delays are drawn for each invocation, so messages of one connection overtake one another.
 """

@@ -26,7 +26,7 @@ CHANNEL_BYTES = 1024 * 1024
 
 
 class FunctionFailed(Exception):
-    """It raised, died, or ran out of time: there is no answer."""
+    """The function raised, died, or ran out of time: there is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,9 @@ class FunctionRaised(FunctionFailed):
 class EnvironmentPool:
     """The environments of one function.
 
-    An event that finds none idle has one started, and takes the first that is free: the new one, or
-    one that has finished another event. No more start at once than there are processors: otherwise
-    many clients would wait for all of them to start.
+    If none is idle, an event starts one, and takes the first that is free: the new one, or one that
+    has finished another event. At most as many start at the same time as there are processors:
+    otherwise all of them would start slowly.
     """
 
     def __init__(self, function: Function, limits: ApiGatewayLimits) -> None:
@@ -153,7 +153,7 @@ class EnvironmentPool:
         return answer
 
     async def _take(self) -> Environment:
-        # The one that was used last, as in Lambda: the others grow cold.
+        # The one that was used last, as in Lambda: so the others become idle and end.
         while self.idle:
             environment = self.idle.pop()
             if environment.alive:
@@ -216,7 +216,7 @@ class EnvironmentPool:
         return None
 
     def _forget(self, environment: Environment) -> None:
-        """It is dead, and leaves room for another."""
+        """Remove a dead environment, so that another can start."""
         self.busy.discard(environment)
         self._grow()
 

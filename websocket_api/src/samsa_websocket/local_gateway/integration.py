@@ -68,7 +68,7 @@ class Integration:
             self._stats.ran(time.monotonic() - began)
 
     def _doom(self, environment: Environment) -> None:
-        """Kill this invocation later, if the dice say so."""
+        """Kill this invocation later, if fault injection chooses it."""
         death = self._chaos.death()
         if death is not None:
             asyncio.get_running_loop().call_later(death, self._kill_if_busy, environment)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote
 
-from samsa.aws.sigv4 import ALGORITHM, UNRESERVED, signature, signing_key
+from samsa.aws.sigv4 import ALGORITHM, signature, signing_key, sorted_query
 
 SERVICE = "execute-api"
 SKEW_S = 5 * 60
@@ -98,19 +98,13 @@ def _seconds(date: str) -> float:
 
 
 def _canonical(request: SignedRequest, signed: Signed) -> str:
-    pairs = parse_qsl(request.query, keep_blank_values=True)
-    encoded = sorted(
-        (quote(name, safe=UNRESERVED), quote(value, safe=UNRESERVED))
-        for name, value in pairs
-        if name != "X-Amz-Signature"
-    )
     names = signed.signed_headers.split(";")
     values = [f"{name}:{_header(request, name)}\n" for name in names]
     return "\n".join(
         [
             request.method,
             quote(request.path or "/", safe="/~"),
-            "&".join(f"{name}={value}" for name, value in encoded),
+            sorted_query(request.query),
             "".join(values),
             signed.signed_headers,
             hashlib.sha256(request.body).hexdigest(),

@@ -93,7 +93,7 @@ def _write(stream: Any, text: bytes) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Otherwise a frozen process would stay for ever if its parent is killed."""
+    """Without this, a frozen process would stay for ever after its parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this one
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

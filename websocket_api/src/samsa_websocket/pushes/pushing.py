@@ -160,11 +160,11 @@ class Pushes:
 class PushText(NamedTuple):
     text: str
     told: frozenset[str] = frozenset()
-    """The watches whose news is in it."""
+    """The watches whose records are in it."""
 
 
 def _text(names: frozenset[str], news: Mapping[str, tuple[News, bytes]]) -> PushText:
-    """A wake with as much news as one message holds."""
+    """A wake, with as many records as one message holds."""
     told: list[News] = []
     frame = b""
     for name in sorted(names & news.keys()):

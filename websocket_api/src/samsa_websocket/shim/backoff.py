@@ -16,7 +16,7 @@ def delays(first: float, longest: float, chance: Callable[[], float]) -> Iterato
 
 
 class AskingPace:
-    """Limits how often the shim asks for one client: every question costs money.
+    """Limits how often the shim asks for one client, because every question costs money.
 
     After a round of at least `QUICK_S`, the next one follows at once. So it does after a few quick
     rounds, because a wake may come right after a request was parked. More quick rounds are delayed.

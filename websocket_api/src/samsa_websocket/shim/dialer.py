@@ -6,7 +6,6 @@ own, with a shim behind it that runs in a thread, and gives that address to the 
 
 import asyncio
 import threading
-from types import TracebackType
 from typing import Any
 
 from samsa_websocket.shim.errors import ShimError
@@ -45,12 +44,7 @@ class Dialer:
     def __enter__(self) -> str:
         return self.bootstrap
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _run(self) -> None:

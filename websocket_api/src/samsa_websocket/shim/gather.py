@@ -1,7 +1,7 @@
 """Turns a gather list into one response: fetches pieces in parallel, and returns them in order.
 
 The number of pieces under way is limited, and memory for each is taken from a budget before it is
-fetched: a client that reads slowly delays its own answer and nothing else.
+fetched: a client that reads slowly delays only its own answer.
 
 Offsets are shifted as the pieces are returned, because a batch may lie across two of them.
 """

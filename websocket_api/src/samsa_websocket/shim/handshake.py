@@ -78,7 +78,7 @@ def explained(url: str, error: Exception, signed: bool) -> ShimError:
     if isinstance(error, TimeoutError):
         return Away(f"{url} does not answer: is the host right, and the network there?")
     if isinstance(error, InvalidHandshake):
-        return Away(f"{url} is no WebSocket: {error}")
+        return Away(f"{url} is not a WebSocket: {error}")
     number = getattr(error, "errno", None)  # asyncio's own message repeats the address
     why = os.strerror(number) if number else error
     hint = ". Is `samsa local-api` running there?" if isinstance(error, ConnectionError) else ""

@@ -28,7 +28,7 @@ class Incoming:
         gone: Callable[[], None],
     ) -> None:
         self.ended = False
-        """The client sends nothing any more."""
+        """Whether the client has closed its side."""
         self.waiting: deque[bytes] = deque()
         """Requests that have arrived and are not being answered yet."""
         self._reader = reader

@@ -77,7 +77,8 @@ def follow(
 
 def answer_with(wakes: Sequence[Wake], request: Frame, empty: Frame) -> ToldAnswer | None:
     """The response to `request`, whose response without records is `empty`. None if what the wakes
-    brought does not begin at the offset that was asked for, or is too much or too little."""
+    brought does not begin at the offset that was asked for, or does not fit the size that was asked
+    for."""
     asked = _read(request)
     if asked is None or asked[0].api_version < FIRST_WITH_BATCHES:
         return None
@@ -94,7 +95,7 @@ def answer_with(wakes: Sequence[Wake], request: Frame, empty: Frame) -> ToldAnsw
         at = (news.topic_id if version >= FIRST_BY_ID else news.topic, news.partition)
         entry, place = wanted.get(at), places.get(at)
         if entry is None or place is None:
-            continue  # another fetch of the same client waits for it
+            continue  # another fetch of the same client waits for these records
         if entry.fetch_offset != news.base:
             return None
         taken += news.size

@@ -1,7 +1,7 @@
 """Decides which requests may be sent again when the fate of the first try is unknown.
 
 Only idempotent requests are repeated. For any other the client's connection is closed instead: a
-Kafka client knows whether it wants to try again. A request that is not listed is not repeated.
+Kafka client decides by itself whether to try again. A request that is not listed is not repeated.
 """
 
 from collections.abc import Callable

@@ -114,7 +114,7 @@ class Session:
         try:
             await asyncio.wait((reading, answering), return_when=asyncio.FIRST_COMPLETED)
             if reading.done() and not reading.exception():
-                # What it sent before it closed is still carried out: acks=0 waits for no answer.
+                # Requests from before the close are still carried out: acks=0 waits for no answer.
                 within = self._common.settings.times.answer_within
                 await asyncio.wait((answering,), timeout=within)
             for task in (answering, reading):
@@ -164,7 +164,7 @@ class Session:
             await asyncio.sleep(delay)
 
     def _raise_if_hopeless(self, group: Group, error: Exception, good_at: float) -> None:
-        """Raises HangUp if asking again may do harm, or has failed for too long."""
+        """Raises HangUp if repeating the request is not safe, or has failed for too long."""
         if isinstance(error, FateUnknown) and not all(map(may_repeat, group)):
             raise HangUp(f"its request may have been carried out: {error}") from error
         if self._loop.time() - good_at > self._common.settings.times.failing:

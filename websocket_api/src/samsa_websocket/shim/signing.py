@@ -1,15 +1,17 @@
 """The handshake's signature: AWS Signature Version 4, for `execute-api`.
 
-Credentials are the caller's own, from the places where every AWS tool looks for them. botocore
-finds and refreshes them, and is imported only if something has to be signed.
+Credentials are the caller's own: the keys of the environment, or what botocore finds and refreshes
+where every AWS tool looks for them. botocore is imported only if it is needed.
 """
 
 import asyncio
 import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
+from samsa.aws.credentials import Credentials, region_or, stamp
+from samsa.aws.sigv4 import Signer, sorted_query
+from samsa.ports import Misconfigured, Unavailable
 from samsa_websocket.shim.errors import ClientRefused
 
 REGION_IN_HOST = re.compile(r"\.execute-api\.([a-z0-9-]+)\.[a-z0-9.-]+$")
@@ -31,38 +33,39 @@ class HandshakeSigner:
     def __init__(self, profile: str | None, region: str | None) -> None:
         self._profile = profile
         self._region = region
-        self._session: Any = None
-        self._credentials: Any = None
+        self._credentials = Credentials(profile)
 
     async def headers(self, url: str) -> Mapping[str, str]:
         """For one handshake with this URL. Raises ClientRefused if there are no credentials."""
-        # Temporary credentials may have to be fetched or renewed first, which takes a while.
-        return await asyncio.to_thread(self._sign, url)
-
-    def _sign(self, url: str) -> Mapping[str, str]:
         try:
-            from botocore.auth import SigV4Auth
-            from botocore.awsrequest import AWSRequest
-            from botocore.exceptions import BotoCoreError
+            keys = await self._credentials.keys()
         except ImportError:
             raise ClientRefused(NO_BOTOCORE) from None
+        except Misconfigured:
+            raise ClientRefused(NO_CREDENTIALS) from None
+        except Unavailable as error:
+            raise ClientRefused(str(error)) from error
+        signer, parts = Signer(SERVICE, await self._region_for(url)), urlsplit(url)
+        host, query = _host_header(url), sorted_query(parts.query)
+        headers = signer.headers(
+            keys, stamp(), "GET", parts.path or "/", {"host": host}, b"", query
+        )
+        del headers["host"]  # the handshake has its own
+        return headers
+
+    async def _region_for(self, url: str) -> str:
+        if named := self._region or region_in(url):
+            return named
         try:
-            credentials = self._find()
-            region = self._region or region_in(url) or self._session.get_config_variable("region")
-            if not region:
-                raise ClientRefused(NO_REGION)
-            asked = AWSRequest("GET", re.sub("^ws", "http", url))
-            SigV4Auth(credentials.get_frozen_credentials(), SERVICE, region).add_auth(asked)
-        except BotoCoreError as error:
-            raise ClientRefused(f"AWS credentials: {error}") from error
-        return dict(asked.headers.items())
+            return await asyncio.to_thread(region_or, None, profile=self._profile)
+        except Misconfigured:
+            raise ClientRefused(NO_REGION) from None
 
-    def _find(self) -> Any:
-        if self._credentials is None:
-            from botocore.session import Session
 
-            self._session = Session(profile=self._profile)
-            self._credentials = self._session.get_credentials()
-        if self._credentials is None:
-            raise ClientRefused(NO_CREDENTIALS)
-        return self._credentials
+def _host_header(url: str) -> str:
+    """As WebSocket clients send it: without the scheme's own port."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    usual = {"ws": 80, "wss": 443}.get(parts.scheme)
+    return host if parts.port in (None, usual) else f"{host}:{parts.port}"

@@ -7,12 +7,12 @@ import asyncio
 import http.client
 import ssl
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from samsa.bounded import Bounded
 from samsa_websocket.envelope import UrlRange
 
 T = TypeVar("T")
@@ -93,17 +93,16 @@ class Transfers:
             ) from error
 
     def _connection(self, where: str) -> http.client.HTTPConnection:
-        kept: OrderedDict[str, http.client.HTTPConnection]
-        kept = self._here.__dict__.setdefault("kept", OrderedDict())
-        if where not in kept:
-            kept[where] = self._open(where)
-            self._opened.add(kept[where])
-            if len(kept) > KEPT_PER_THREAD:
-                _, oldest = kept.popitem(last=False)
+        kept: Bounded[str, http.client.HTTPConnection]
+        kept = self._here.__dict__.setdefault("kept", Bounded(KEPT_PER_THREAD))
+        found = kept.use(where)
+        if found is None:
+            found = self._open(where)
+            self._opened.add(found)
+            if oldest := kept.keep(where, found):
                 oldest.close()
                 self._opened.discard(oldest)
-        kept.move_to_end(where)
-        return kept[where]
+        return found
 
     def _open(self, where: str) -> http.client.HTTPConnection:
         parts = urlsplit(where)

@@ -15,7 +15,7 @@ from typing import Any
 from samsa.aws.credentials import Credentials, endpoint_or, region_or, stamp
 from samsa.aws.errors import named
 from samsa.aws.http import Http, NotSent, Patience, post
-from samsa.aws.http_answer import Answer, BadAnswer
+from samsa.aws.http_answer import BadAnswer, HttpAnswer
 from samsa.aws.items import Item
 from samsa.aws.sigv4 import Keys, Signer
 from samsa.ports import Misconfigured, NotDone, Unavailable
@@ -95,7 +95,7 @@ class DynamoClient:
         await self._http.close()
 
 
-def _read(answer: Answer) -> Item:
+def _read(answer: HttpAnswer) -> Item:
     """The body. Raises BadAnswer if it is truncated: that must not be read as "no item", nor as a
     refusal without a reason."""
     body = answer.body

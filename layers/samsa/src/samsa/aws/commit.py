@@ -36,7 +36,7 @@ from samsa.ports.heads import HeadClaim, HeadState, HeadStore, HeadUpdate
 
 TRIES = 6
 PAUSE_S = 0.05
-"""Before the second try; doubled before each further try."""
+"""Seconds to wait before the second try; doubled before each further try."""
 PAGE = 100
 
 

@@ -33,8 +33,10 @@ def stamp() -> str:
 
 
 class Credentials:
-    def __init__(self) -> None:
-        self._kept = _from_environment()
+    def __init__(self, profile: str | None = None) -> None:
+        """With a profile, the keys of the environment are not used."""
+        self._kept = None if profile else _from_environment()
+        self._profile = profile
         self._provider: Any = None
 
     async def keys(self) -> Keys:
@@ -50,7 +52,7 @@ class Credentials:
 
         try:
             if self._provider is None:
-                self._provider = _find_provider()
+                self._provider = _find_provider(self._profile)
             return _frozen(self._provider)
         except BotoCoreError as error:
             raise Unavailable(f"AWS credentials: {error}") from error
@@ -63,10 +65,10 @@ def _from_environment() -> Keys | None:
     return Keys(access, secret, os.environ.get("AWS_SESSION_TOKEN", "")) if access else None
 
 
-def _find_provider() -> Any:
-    from botocore.session import get_session
+def _find_provider(profile: str | None) -> Any:
+    from botocore.session import Session
 
-    found = get_session().get_credentials()
+    found = Session(profile=profile).get_credentials()
     if found is None:
         raise Misconfigured("there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID")
     if not hasattr(found, "refresh_needed"):
@@ -79,21 +81,21 @@ def _frozen(provider: Any) -> Keys:
     return Keys(keys.access_key, keys.secret_key, keys.token or "")
 
 
-def region_or(given: str | None, endpoint: str | None = None) -> str:
+def region_or(given: str | None, endpoint: str | None = None, profile: str | None = None) -> str:
     """With an endpoint given, any region will do. Raises Misconfigured if no region is known."""
     found = given or next((os.environ[name] for name in REGIONS if os.environ.get(name)), None)
-    found = found or _region_of_profile() or (endpoint and ANY_REGION)
+    found = found or _region_of_profile(profile) or (endpoint and ANY_REGION)
     if not found:
         raise Misconfigured("no AWS region is known; give region=… or set AWS_REGION")
     return found
 
 
-def _region_of_profile() -> str | None:
+def _region_of_profile(profile: str | None) -> str | None:
     try:
-        from botocore.session import get_session
+        from botocore.session import Session
     except ImportError:
         return None
-    region: str | None = get_session().get_config_variable("region")
+    region: str | None = Session(profile=profile).get_config_variable("region")
     return region
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from samsa.aws.http_answer import Answer, BadAnswer
+from samsa.aws.http_answer import BadAnswer, HttpAnswer
 
 IDLE_S = 20.0
 
@@ -34,22 +34,22 @@ class NotSent(OSError):
     """There was no connection, so nothing was sent."""
 
 
-class Connection(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     def __init__(self) -> None:
         self.since = 0.0
         """When it became idle."""
         self._transport: Any = None
-        self._answer = Answer()
-        self._waiting: asyncio.Future[Answer] | None = None
+        self._answer = HttpAnswer()
+        self._waiting: asyncio.Future[HttpAnswer] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
         raw = transport.get_extra_info("socket")
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
-    async def ask(self, request: bytes) -> Answer:
+    async def ask(self, request: bytes) -> HttpAnswer:
         """Raises OSError or BadAnswer; after that the connection must not be used."""
-        self._answer = Answer()
+        self._answer = HttpAnswer()
         self._waiting = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         return await self._waiting
@@ -98,7 +98,7 @@ class Pool:
     def __init__(self, loop: asyncio.AbstractEventLoop, connections: int) -> None:
         self.loop = loop
         self.room = asyncio.Semaphore(connections)
-        self.idle: list[Connection] = []
+        self.idle: list[HttpConnection] = []
 
 
 class Http:
@@ -113,7 +113,7 @@ class Http:
         self._patience = patience
         self._pool: Pool | None = None
 
-    async def ask(self, request: bytes) -> Answer:
+    async def ask(self, request: bytes) -> HttpAnswer:
         """One try. Raises OSError (a time-out is one) or BadAnswer; NotSent if nothing was sent."""
         pool = self._pool_here()
         async with pool.room:
@@ -137,7 +137,7 @@ class Http:
             self._pool = Pool(loop, self._connections)
         return self._pool
 
-    def _idle(self, pool: Pool) -> Connection | None:
+    def _idle(self, pool: Pool) -> HttpConnection | None:
         while pool.idle:
             connection = pool.idle.pop()
             if pool.loop.time() - connection.since < IDLE_S and connection.quiet:
@@ -145,11 +145,11 @@ class Http:
             connection.abort()
         return None
 
-    async def _connect(self, pool: Pool) -> Connection:
+    async def _connect(self, pool: Pool) -> HttpConnection:
         try:
             async with asyncio.timeout(self._patience.connect_s):
                 _, connection = await pool.loop.create_connection(
-                    Connection, self._name, self._port, ssl=tls() if self._tls else None
+                    HttpConnection, self._name, self._port, ssl=tls() if self._tls else None
                 )
         except OSError as error:
             raise NotSent(str(error) or type(error).__name__) from error

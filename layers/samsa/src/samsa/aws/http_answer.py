@@ -10,7 +10,7 @@ class BadAnswer(Exception):
     """The bytes are not an HTTP answer, or not a complete one."""
 
 
-class Answer:
+class HttpAnswer:
     __slots__ = ("_buffer", "_chunked", "_length", "body", "headers", "status")
 
     def __init__(self) -> None:

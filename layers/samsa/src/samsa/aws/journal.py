@@ -55,16 +55,12 @@ class HeadJournal:
         """`nonce` returns a short, unique word of characters that are allowed in a key.
         `has_window`: appends have already waited for each other before they come here."""
         self.calls: dict[str, int] = defaultdict(int)
-        self.settling = settling
+        self._settling = settling
         self._heads = heads
         puts = SharedPuts(objects, nonce, clock, has_window)
         self._tools = Tools(heads, puts, nonce, clock, self.calls)
         self._known = KnownHeads()
         self._tidier = Tidier(heads, self._known, clock)
-
-    @property
-    def _inline_bytes(self) -> int:
-        return FRUGAL_INLINE_BYTES if self.settling is Settling.AT_ONCE else INLINE_BYTES
 
     @property
     def head_bytes(self) -> int:
@@ -91,21 +87,24 @@ class HeadJournal:
         extent: Extent,
         parts: Sequence[Buffer],
         claims: Sequence[Claim],
+        lingers: bool = False,
     ) -> CommitResult:
         self.calls["commit"] += 1
+        settling = Settling.AT_ONCE if lingers else self._settling
+        inline_bytes = FRUGAL_INLINE_BYTES if settling is Settling.AT_ONCE else INLINE_BYTES
         try:
             known = await self._head(partition)
             await self._tidier.make_room(partition, known)
             await self._raise_if_full(partition, known, extent, claims)
-            if self.settling is Settling.BESIDE:
+            if settling is Settling.BESIDE:
                 self._tidier.begin_settling(partition, known)
-            append = Append(partition, extent, parts, claims, self._inline_bytes)
+            append = Append(partition, extent, parts, claims, inline_bytes)
             result = await Commit(self._tools, known, append).run()
         except UnknownPartition:
             self._known.forget(partition)
             raise
-        if self.settling is not Settling.BESIDE or known.is_crowded():
-            at_once = self.settling is not Settling.AFTERWARDS
+        if settling is not Settling.BESIDE or known.is_crowded():
+            at_once = settling is not Settling.AFTERWARDS
             self._tidier.begin_settling(partition, known, take_out=at_once)
         self._tidier.begin_evicting(partition, known)
         return result

@@ -19,7 +19,7 @@ class KnownHead:
         self.settled: dict[str, int] = {}
         """Entries of the tail that are in the index already: id and base. The next commit takes
         them out."""
-        self._items: dict[int, tuple[int, Bound | None]] = {}
+        self._items = Bounded[int, tuple[int, Bound | None]](MOST_ITEMS)
         """Producers that were not in the head: the head's `evictions` before the producer's own
         item was read, and the content of that item."""
 
@@ -34,9 +34,7 @@ class KnownHead:
 
     def keep_item(self, state: HeadState, producer_id: int, bound: Bound | None) -> None:
         """Keep the item of a producer that is not in `state`. `state` was read before the item."""
-        if len(self._items) >= MOST_ITEMS:
-            self._items.clear()
-        self._items[producer_id] = state.evictions, bound
+        self._items.keep(producer_id, (state.evictions, bound))
 
     def has_item(self, state: HeadState, producer_id: int) -> bool:
         """Whether the producer's own item is known. The item cannot change while the producer is

@@ -26,7 +26,7 @@ from samsa.aws.group_writes import GroupWrites, transactions_of
 from samsa.aws.items import Item, key_of
 from samsa.aws.table import TRANSACTION
 from samsa.aws.transaction_items import (
-    Pending,
+    PendingOfProducer,
     adding,
     is_unchanged,
     pending_item,
@@ -60,7 +60,7 @@ class PendingCalls(GroupWrites):
             return True
         for _ in range(TRIES):
             item = await self.table.get(its_key)
-            there = read_pending(item) if item else Pending()
+            there = read_pending(item) if item else PendingOfProducer()
             if there.ended >= serial or there.serial > serial:
                 return False
             before = there.offsets if there.serial == serial else {}
@@ -83,7 +83,7 @@ class PendingCalls(GroupWrites):
             return False
         return True
 
-    def _replacing(self, there: Pending, becomes: Item) -> Item:
+    def _replacing(self, there: PendingOfProducer, becomes: Item) -> Item:
         return self._write("Put", is_unchanged(there), Item=becomes)
 
     @counted
@@ -93,7 +93,7 @@ class PendingCalls(GroupWrites):
         its_key = pending_key(group_id, producer_id)
         for _ in range(TRIES):
             item = await self.table.get(its_key)
-            there = read_pending(item) if item else Pending()
+            there = read_pending(item) if item else PendingOfProducer()
             if there.ended >= serial:
                 return
             is_ours = is_committed and there.serial == serial
@@ -105,7 +105,9 @@ class PendingCalls(GroupWrites):
             return
         raise Unavailable(f"pending offsets of {producer_id} in {group_id} change too fast")
 
-    async def _end(self, group_id: str, there: Pending, becomes: Item, offsets: Offsets) -> None:
+    async def _end(
+        self, group_id: str, there: PendingOfProducer, becomes: Item, offsets: Offsets
+    ) -> None:
         writes = [
             self._write("Update", chunk.commit(NO_MEMBER), Key=offset_key(group_id, chunk))
             for chunk in chunks_of(offsets)
@@ -135,7 +137,7 @@ class PendingCalls(GroupWrites):
 
     async def _forget_in(self, item: Item | None, is_doomed: Doomed) -> None:
         for _ in range(TRIES):
-            there = read_pending(item) if item else Pending()
+            there = read_pending(item) if item else PendingOfProducer()
             left = {w: one for w, one in there.offsets.items() if not is_doomed(w, one)}
             if item is None or len(left) == len(there.offsets):
                 return

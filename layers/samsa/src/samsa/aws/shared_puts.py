@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from samsa.ports import Buffer, Clock, NotDone, Objects, Partition
 from samsa.ports.heads import object_key
-from samsa.ports.windows import WINDOW_BYTES, Row, directory, window_key
+from samsa.ports.windows import WINDOW_BYTES, WindowRow, directory, window_key
 
 MOST_PUTS = 8
 """Puts under way at the same time. There is more than one only while full windows wait."""
@@ -28,8 +28,8 @@ class StoredAt(NamedTuple):
     start: int
 
 
-class Waiting(NamedTuple):
-    row: Row
+class WaitingPut(NamedTuple):
+    row: WindowRow
     entry_id: str
     parts: Sequence[Buffer]
     size: int
@@ -45,7 +45,7 @@ class SharedPuts:
         self._objects = objects
         self._nonce = nonce
         self._clock = clock
-        self._waiting: list[Waiting] = []
+        self._waiting: list[WaitingPut] = []
         self._under_way: set[asyncio.Task[None]] = set()
         self._is_planned = False
 
@@ -64,7 +64,9 @@ class SharedPuts:
             return None
         loop = asyncio.get_running_loop()
         placed: asyncio.Future[StoredAt | None] = loop.create_future()
-        self._waiting.append(Waiting(Row(partition, guess), entry_id, parts, size, placed, room))
+        self._waiting.append(
+            WaitingPut(WindowRow(partition, guess), entry_id, parts, size, placed, room)
+        )
         if not self._is_planned:
             self._is_planned = True
             loop.call_soon(self._start)  # later: all appends of this loop turn share the put
@@ -85,10 +87,10 @@ class SharedPuts:
         full = sum(one.size for one in self._waiting) >= WINDOW_BYTES
         return full and len(self._under_way) < MOST_PUTS
 
-    def _take(self) -> list[Waiting]:
+    def _take(self) -> list[WaitingPut]:
         """The first appends that fit into one window. Cancelled ones are left out: their memory may
         be in use for something else."""
-        some: list[Waiting] = []
+        some: list[WaitingPut] = []
         size = 0
         while self._waiting:
             one = self._waiting[0]
@@ -104,7 +106,7 @@ class SharedPuts:
         self._under_way.discard(task)
         self._start()
 
-    async def _put(self, some: list[Waiting]) -> None:
+    async def _put(self, some: list[WaitingPut]) -> None:
         """Every waiting append gets a result or the exception."""
         try:
             places = await self._places(some)
@@ -117,7 +119,7 @@ class SharedPuts:
                 if not one.placed.done():
                     one.placed.set_result(place)
 
-    async def _places(self, some: list[Waiting]) -> Sequence[StoredAt | None]:
+    async def _places(self, some: list[WaitingPut]) -> Sequence[StoredAt | None]:
         if sum(one.size for one in some) <= min(one.room for one in some):
             return [None] * len(some)
         if len(some) > 1:
@@ -126,7 +128,7 @@ class SharedPuts:
         await self._store(key, some[0].parts)
         return [StoredAt(key, 0)]
 
-    async def _put_all(self, some: list[Waiting]) -> list[StoredAt]:
+    async def _put_all(self, some: list[WaitingPut]) -> list[StoredAt]:
         key = window_key(self._clock.now_ms(), len(some), self._nonce())
         parts: list[Buffer] = [directory([one.row for one in some])]
         places: list[StoredAt] = []

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 UNSIGNED = "UNSIGNED-PAYLOAD"
@@ -40,15 +40,17 @@ class Signer:
         path: str,
         headers: Mapping[str, str],
         body: bytes,
+        query: str = "",
     ) -> dict[str, str]:
-        """The headers and those of the signature. Names are in lower case; `when` is a `stamp`."""
+        """The headers and those of the signature. Names are in lower case; `when` is a `stamp`;
+        `query` is encoded and sorted (`sorted_query`)."""
         signed = {**headers, "x-amz-date": when}
         if keys.token:
             signed["x-amz-security-token"] = keys.token
         names, lines = _canonical(signed)
         # All services except S3 sign the path encoded once more than it is sent.
         encoded = path if path == "/" else quote(path, safe="/" + UNRESERVED)
-        asked = f"{method}\n{encoded}\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
+        asked = f"{method}\n{encoded}\n{query}\n{lines}\n{names}\n{sha256(body).hexdigest()}"
         signature = self._sign(keys, when, asked)
         signed["authorization"] = (
             f"{ALGORITHM} Credential={keys.access_key}/{self._scope(when)}, "
@@ -106,6 +108,14 @@ def signature(key: bytes, when: str, scope: str, asked: str) -> str:
     """The signature of a canonical request."""
     text = f"{ALGORITHM}\n{when}\n{scope}\n{sha256(asked.encode()).hexdigest()}"
     return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+def sorted_query(query: str) -> str:
+    """The query as signatures need it: decoded, encoded in one way, and sorted. The signature
+    itself is left out."""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    encoded = [(quote(n, safe=UNRESERVED), quote(v, safe=UNRESERVED)) for n, v in pairs]
+    return "&".join(f"{n}={v}" for n, v in sorted(encoded) if n != "X-Amz-Signature")
 
 
 def _canonical(headers: Mapping[str, str]) -> tuple[str, str]:

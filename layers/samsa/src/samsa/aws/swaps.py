@@ -1,10 +1,10 @@
-"""Swaps of runs of extents, and graves for the objects that they replace.
+"""Swaps of runs of extents, and pending deletions of the objects that they replace.
 
 A transaction has at most 100 parts, and a run may have thousands of extents. So one write voids
 them all: it moves the head's `settled_to` past the run, and below it an extent counts only if a
-swap wrote it. The items of the run are then litter, even if a late process adds them again, and are
-removed afterwards. Extents that a swap wrote are replaced item by item, each on condition that it
-is unchanged.
+swap wrote it. The items of the run then count no more, even if a late process adds them again, and
+are removed afterwards (`litter` in the code). Extents that a swap wrote are replaced item by item,
+each on condition that it is unchanged.
 
 `settled_to` moves in order. Extents between it and the run are first rewritten as they are, by a
 swap of their own. Entries in the head's tail are never part of a swap: readers take them from the

@@ -30,7 +30,7 @@ from samsa.ports.heads import MOST_REMOVED, HeadProducer, HeadState, HeadStore
 
 log = logging.getLogger("samsa.aws")
 FOR_EVER_MS = 1 << 48
-"""Some thousand years from now."""
+"""A time some thousand years ahead."""
 
 
 class Settling(Enum):
@@ -112,8 +112,8 @@ class Tidier:
         return [entry for entry in some if (entry.id, entry.base) not in there]
 
     async def _index(self, partition: Partition, known: KnownHead, some: Iterable[Extent]) -> None:
-        """An entry that has left the head since may be a marker too: then whoever took it out has
-        stored what it aborted."""
+        """An entry that has left the head since may be a marker too: then the process that took it
+        out has stored what it aborted."""
         aborted = {one.marker: one for one in known.state.head.aborted}
 
         async def index(entry: Extent) -> None:

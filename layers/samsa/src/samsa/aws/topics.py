@@ -29,8 +29,8 @@ from samsa.aws.table import TRANSACTION
 from samsa.ports import Misconfigured, Partition, Topic
 
 FORMAT, BEFORE = number(3), number(2)
-"""The format of the table, and the one that becomes it as soon as a process has started on it: then
-no process of the older version starts any more, which would lose what heads say of aborted
+"""The format of the table, and the format before, which is upgraded as soon as a process starts on
+it. After that no process of the older version can start: it would lose what heads say of aborted
 transactions. Format 1 had open slots in its heads, and stored no number."""
 AT_ONCE = 16
 """Partitions that are removed at the same time."""

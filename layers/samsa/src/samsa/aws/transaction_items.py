@@ -76,8 +76,8 @@ def pointer_item(producer_id: int, transactional_id: str) -> Item:
     return {**pointer_key(producer_id), "name": string(transactional_id)}
 
 
-class Pending(NamedTuple):
-    """What a group keeps of one producer."""
+class PendingOfProducer(NamedTuple):
+    """The offsets and transaction serials that a group keeps for one producer."""
 
     serial: int = 0
     """Of the transaction that the offsets wait for; 0: none."""
@@ -89,15 +89,15 @@ class Pending(NamedTuple):
     """Of all offsets that were added, also of those that others have replaced since."""
     is_named: bool = False
     """Whether the group's name was written: before the first offsets are."""
-    offsets: Offsets = {}  # noqa: RUF012  (a tuple's default, which nobody changes)
+    offsets: Offsets = {}  # noqa: RUF012  (a tuple's default, which is never changed)
 
-    def holding(self, serial: int, offsets: Offsets) -> "Pending":
+    def holding(self, serial: int, offsets: Offsets) -> "PendingOfProducer":
         weight = pending_weight(offsets)
         return self._replace(
             serial=serial, edits=self.edits + 1, weight=weight, is_named=True, offsets=offsets
         )
 
-    def after(self, serial: int) -> "Pending":
+    def after(self, serial: int) -> "PendingOfProducer":
         """Once that transaction has ended. Only a later one may still have offsets here."""
         ended = self._replace(ended=serial, edits=self.edits + 1)
         return ended if self.serial > serial else ended._replace(serial=0, offsets={})
@@ -111,11 +111,11 @@ def read_pending_producer(item: Item) -> int:
     return int(item["sk"]["S"].removeprefix("P#"))
 
 
-def read_pending(item: Mapping[str, Item]) -> Pending:
+def read_pending(item: Mapping[str, Item]) -> PendingOfProducer:
     def read(name: str) -> int:
         return int(item[name]["N"]) if name in item else 0
 
-    return Pending(
+    return PendingOfProducer(
         read("serial"),
         read("ended"),
         read("edits"),
@@ -129,7 +129,7 @@ def read_pending(item: Mapping[str, Item]) -> Pending:
     )
 
 
-def pending_item(its_key: Item, pending: Pending, expires_at_ms: int) -> Item:
+def pending_item(its_key: Item, pending: PendingOfProducer, expires_at_ms: int) -> Item:
     """It expires only if no offsets wait in it."""
     item = {**its_key, "edits": number(pending.edits), **_packed(pending.offsets)}
     if pending.is_named:
@@ -143,7 +143,7 @@ def pending_item(its_key: Item, pending: Pending, expires_at_ms: int) -> Item:
     return item
 
 
-def is_unchanged(pending: Pending) -> Expression:
+def is_unchanged(pending: PendingOfProducer) -> Expression:
     if not pending.edits:
         return Expression("attribute_not_exists(pk)")
     return Expression("#edits = :edits", "", {"#edits": "edits"}, {":edits": number(pending.edits)})

@@ -23,6 +23,7 @@ from samsa.wire.apis import ApiKey
 
 from .budget import Budget
 from .nodes import Nodes
+from .request_ports import RequestPorts
 from .unpacking import Unpacking
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Context(NamedTuple):
     """Whether the client asks only this process, so the answer must cover all processes."""
     access: Access = UNLIMITED
     """Who the client is and what it may do."""
+    ports: RequestPorts | None = None
+    """None: the ports of the process (`Broker.ports_of`)."""
 
 
 @dataclass(slots=True)
@@ -212,6 +215,12 @@ class Broker:
         if self._transactions is None:
             return 0, 0, 0
         return *self._transactions.figures(), self._transactions.aborted
+
+    def ports_of(self, context: Context) -> RequestPorts:
+        stores = self.stores
+        return context.ports or RequestPorts(
+            stores.clock, stores.wakeups, stores.nonce, stores.objects, self.log.watches.ensure
+        )
 
     async def next_producer_id(self) -> int:
         """One that was never used. Taken from the ledger in blocks."""

@@ -26,7 +26,7 @@ MOST_ZONES = 8
 size of Metadata."""
 
 
-class Named(NamedTuple):
+class NamedNode(NamedTuple):
     """A node as answers to clients name it."""
 
     id: int
@@ -89,19 +89,19 @@ class Nodes:
         """The zone of this process."""
         return self._nodes[self.own].zone or None if self.own in self._nodes else None
 
-    def named(self, address: tuple[str, int]) -> list[Named]:
+    def named(self, address: tuple[str, int]) -> list[NamedNode]:
         """`address` is where the client reached this process; the answer names it by that."""
         return [self.find(node_id, address) for node_id in self.ids]
 
-    def find(self, node_id: int, address: tuple[str, int]) -> Named:
+    def find(self, node_id: int, address: tuple[str, int]) -> NamedNode:
         """`node_id` is one of `ids`."""
         node = self._nodes.get(node_id)
         if node is None:
-            return Named(node_id, *address, None)
+            return NamedNode(node_id, *address, None)
         if node_id == self.own:
-            return Named(node_id, *address, node.zone or None)
+            return NamedNode(node_id, *address, node.zone or None)
         distance = address.distance if isinstance(address, FurtherListener) else 0
-        return Named(node_id, node.host, node.port + distance, node.zone or None)
+        return NamedNode(node_id, node.host, node.port + distance, node.zone or None)
 
     # Which node serves what
 

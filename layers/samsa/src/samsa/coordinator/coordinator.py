@@ -17,7 +17,7 @@ learned the member's id, it cannot come back under that id: then the member leav
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
@@ -29,10 +29,11 @@ from samsa.groups import (
     ClassicGroup,
     ConsumerGroup,
     ConsumerHeartbeat,
-    Corrupt,
+    CorruptGroup,
     Group,
     GroupError,
     GroupSettings,
+    GroupTooLarge,
     Hearing,
     Heartbeat,
     Join,
@@ -42,7 +43,6 @@ from samsa.groups import (
     Request,
     Steps,
     Sync,
-    TooLarge,
     TopicInfo,
     beaten,
     expire,
@@ -58,7 +58,7 @@ from samsa.groups import (
 from samsa.groups.requests import Matches, asker, fresh_id
 from samsa.log.background import Background
 from samsa.log.stores import Stores
-from samsa.ports import GroupItem, GroupKey, Groups, Misconfigured, Unavailable
+from samsa.ports import GroupItem, GroupKey, Groups, Misconfigured, Unavailable, Waiting
 from samsa.topics.known_topics import KnownTopics
 
 from .group_queue import GroupQueue, GroupQueues
@@ -90,17 +90,13 @@ class Coordinator:
         """Requests that were refused because a group has too many members or bytes."""
         self._said_at = 0
 
-    def ticket(self, group_id: str) -> str:
-        word = f"{group_id} {self._stores.nonce()}".encode()
+    def ticket(self, group_id: str, nonce: Callable[[], str] | None = None) -> str:
+        word = f"{group_id} {(nonce or self._stores.nonce)()}".encode()
         return str(UUID(bytes=blake2b(word, digest_size=16).digest()))
 
-    @property
-    def waiter(self) -> str:
-        """The address at which other processes wake the requests that are parked here."""
-        return self._stores.wakeups.address
-
-    async def ask(self, group_id: str, request: Request) -> Answer:
-        """Wait for the answer, with no time limit. Raises Unavailable."""
+    async def ask(self, group_id: str, request: Request, wakeups: Waiting | None = None) -> Answer:
+        """Wait for the answer, with no time limit. `wakeups`: how the request waits, if not like
+        all requests of this process. Raises Unavailable; CannotWait if `wakeups` does."""
         if isinstance(request, Heartbeat):
             return self._beaten(group_id, request) or await self._in_turn(group_id, request)
         unfit = why_unfit(request)
@@ -109,13 +105,15 @@ class Coordinator:
         if not isinstance(request, Join | Sync):
             return await self._in_turn(group_id, request)
         try:
-            return await self._wait_for_answer(group_id, request)
+            return await self._wait_for_answer(group_id, request, wakeups or self._stores.wakeups)
         except asyncio.CancelledError:
             self._give_up(group_id, request)
             raise
 
-    async def _wait_for_answer(self, group_id: str, request: Join | Sync) -> Answer:
-        with self._stores.wakeups.subscribe([GroupKey(group_id)]) as woken:
+    async def _wait_for_answer(
+        self, group_id: str, request: Join | Sync, wakeups: Waiting
+    ) -> Answer:
+        with wakeups.subscribe([GroupKey(group_id)]) as woken:
             answer = await self._in_turn(group_id, request)
             while isinstance(answer, Parked):
                 left = answer.deadline_ms - self._stores.clock.now_ms()
@@ -238,7 +236,7 @@ class Coordinator:
             return taken, b""
         packed = _packed(queue, group, taken, asked)
         if packed is None and len(asked) > 1:
-            raise TooLarge("one of several requests makes the group too large")
+            raise GroupTooLarge("one of several requests makes the group too large")
         if packed is None and isinstance(group, ConsumerGroup):
             # If the new topics make the group too large, the members keep the topics they have.
             known = [_without_new_topics(group, asked[0])]
@@ -345,7 +343,7 @@ class Coordinator:
                 return True
         # The first put may have been stored, and another process may have written after it. A
         # second step could not repeat the answer of the first one.
-        raise Unavailable(f"group {group_id!r}: nobody knows whether it was stored")
+        raise Unavailable(f"group {group_id!r}: it is not known whether it was stored")
 
     def _first_version(self) -> int:
         """Of a group that is new: one that no group of its name has had."""
@@ -390,7 +388,7 @@ def _read(group_id: str, item: GroupItem) -> Group | None:
     """A group that cannot be read counts as absent: its members join again and overwrite it."""
     try:
         return unpack(item.state)
-    except Corrupt as error:
+    except CorruptGroup as error:
         log.error("group %.200r cannot be read, and begins anew: %s", group_id, error)
         return None
 
@@ -401,7 +399,7 @@ def _packed(
     assert taken.group is not None
     try:
         packed = queue.packer.pack(taken.group)
-    except TooLarge:
+    except GroupTooLarge:
         return None
     return packed if fits(len(packed), group, asked) else None
 

@@ -54,20 +54,20 @@ _REFUSALS = {
 
 
 def response(pending: list[Pending]) -> ProduceResponse:
-    answers = Answers()
+    answers = TopicAnswers()
     for one in pending:
         answers.add(one)
     return RESPONSE(responses=answers.topics)
 
 
 async def response_in_pieces(pending: list[Pending], work: Work) -> ProduceResponse:
-    answers = Answers()
+    answers = TopicAnswers()
     async for one in work.pace(pending):
         answers.add(one)
     return RESPONSE(responses=answers.topics)
 
 
-class Answers:
+class TopicAnswers:
     """The answers of one request, by topic."""
 
     __slots__ = ("_last", "topics")

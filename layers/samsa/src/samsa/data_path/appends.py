@@ -27,6 +27,8 @@ class Terms(NamedTuple):
 
     version: int
     acks: int
+    lingers: bool = False
+    """As in `RequestPorts`."""
 
 
 class Pending(NamedTuple):
@@ -71,21 +73,30 @@ def begin(
         batch = check(records, wanted, broker.unpacking)
         if isinstance(batch, Long):
             return Unchecked(row, index, partition, batch, appended_at, entered)
-        result = broker.log.append(partition, with_serial(batch, partition, entered))
+        result = _queue(batch, partition, entered, terms, broker)
     except (Refused, RecordError) as error:
         result = _refused(error, broker)
     return Pending(row, index, result, appended_at)
 
 
-async def go_on(one: Unchecked, broker: Broker) -> Pending:
+async def go_on(one: Unchecked, terms: Terms, broker: Broker) -> Pending:
     """The caller queues nothing else before this is done: requests keep their order in the log."""
     result: Appending | Refused
     try:
-        batch = with_serial(await broker.unpacking.finish(one.check), one.partition, one.entered)
-        result = broker.log.append(one.partition, batch)
+        batch = await broker.unpacking.finish(one.check)
+        result = _queue(batch, one.partition, one.entered, terms, broker)
     except (Refused, RecordError) as error:
         result = _refused(error, broker)
     return Pending(one.topic, one.number, result, one.appended_at)
+
+
+def _queue(
+    batch: Batch, partition: Partition, entered: Entered, terms: Terms, broker: Broker
+) -> Appending:
+    batch = with_serial(batch, partition, entered)
+    if terms.lingers:
+        batch = batch._replace(lingers=True)
+    return broker.log.append(partition, batch)
 
 
 def _refused(error: Refused | RecordError, broker: Broker) -> Refused:

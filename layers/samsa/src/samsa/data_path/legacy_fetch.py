@@ -8,7 +8,7 @@ from samsa.broker.broker import Broker
 from samsa.ports import FileRange, Piece
 from samsa.records.bounded import Buffer
 from samsa.records.errors import RecordError
-from samsa.records.legacy import Wanted, from_batches
+from samsa.records.legacy import WantedMessages, from_batches
 from samsa.topics.configs import Refused
 
 from .checks import CODES
@@ -54,7 +54,7 @@ class MessageSets:
         assert read.partition is not None
         broker, ranges, end = self._broker, read.plan.ranges, read.plan.visible_end
         max_bytes = min(read.entry.partition_max_bytes, self._left)
-        wanted = Wanted(self._magic, read.entry.fetch_offset, max_bytes, self._cut)
+        wanted = WantedMessages(self._magic, read.entry.fetch_offset, max_bytes, self._cut)
         while ranges:
             stored = map(_bytes, await broker.log.load(ranges))
             limit = broker.rules.work.max_made_bytes

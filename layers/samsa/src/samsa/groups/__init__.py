@@ -15,9 +15,9 @@ Public names, for the handlers:
   requests; `quieted` for a group that stays in memory; `beaten(group, heartbeat, now_ms)` for
   heartbeats that need no step
 - the size of a group (see `room`): `why_unfit(request)` before a step, `fits(bytes, group,
-  requests)` before a write, `refusal(request)`; `TooLarge`, raised by `pack`
-- `Group = ClassicGroup | ConsumerGroup`, `Packer`, `pack`, `unpack`, `Corrupt`; `GroupSettings`;
-  `GroupError` (its names are those of Kafka's errors)
+  requests)` before a write, `refusal(request)`; `GroupTooLarge`, raised by `pack`
+- `Group = ClassicGroup | ConsumerGroup`, `Packer`, `pack`, `unpack`, `CorruptGroup`;
+  `GroupSettings`; `GroupError` (its names are those of Kafka's errors)
 - classic requests and their answers: `Join` → `Joined | Parked`, `Sync` → `Synced | Parked`,
   `Heartbeat` → `Beaten`, `Leave(Leaving, …)` → `Left(error, LeftMember, …)`
 - the consumer protocol: `ConsumerHeartbeat` → `ConsumerBeaten`; partitions are
@@ -43,7 +43,7 @@ from .errors import GroupError
 from .heartbeat_coalescing import Hearing
 from .heartbeat_fast_path import beaten
 from .offsets import may_commit, may_commit_transactional, may_delete, may_fetch
-from .packing import Corrupt
+from .packing import CorruptGroup
 from .patterns import BadPattern, PatternMatches, matches
 from .replies import (
     Beaten,
@@ -59,7 +59,7 @@ from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Leaving, Sync, 
 from .room import fits, refusal, why_unfit
 from .settings import GroupSettings
 from .step import Answer, Group, Request, Step, Steps, expire, patterns_of, quieted, step, steps
-from .stored import Packer, TooLarge, pack, unpack
+from .stored import GroupTooLarge, Packer, pack, unpack
 from .views import (
     DEAD,
     ConsumerDescribed,
@@ -83,13 +83,14 @@ __all__ = [
     "ConsumerDescribed",
     "ConsumerGroup",
     "ConsumerHeartbeat",
-    "Corrupt",
+    "CorruptGroup",
     "Described",
     "DescribedConsumer",
     "DescribedMember",
     "Group",
     "GroupError",
     "GroupSettings",
+    "GroupTooLarge",
     "Hearing",
     "Heartbeat",
     "Join",
@@ -108,7 +109,6 @@ __all__ = [
     "Steps",
     "Sync",
     "Synced",
-    "TooLarge",
     "TopicInfo",
     "beaten",
     "consumer_described",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from .classic_state import ClassicGroup, Member, Stage, State
-from .packing import Corrupt, Texts
+from .packing import CorruptGroup, Texts
 from .requests import Protocols
 
 CLASSIC = 3
@@ -134,7 +134,7 @@ def unpack(data: bytes) -> ClassicGroup:
     for _ in range(count):
         at = _unpack_member(data, at, offers, members)
     if at != len(data):
-        raise Corrupt(f"{len(data)} bytes, of which {at} are told of")
+        raise CorruptGroup(f"{len(data)} bytes, of which {at} are told of")
     return ClassicGroup(
         State(state),
         generation,

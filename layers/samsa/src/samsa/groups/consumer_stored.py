@@ -7,7 +7,7 @@ from uuid import UUID
 
 from .assignors import Partitions
 from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberState
-from .packing import Corrupt, Texts, blob, read_blob, read_texts, texts
+from .packing import CorruptGroup, Texts, blob, read_blob, read_texts, texts
 from .requests import Protocols, TopicInfo
 
 CONSUMER = 4
@@ -129,7 +129,7 @@ def unpack(data: bytes) -> ConsumerGroup:
         if target:
             targets[member_id] = target
     if reader.at != len(data):
-        raise Corrupt(f"{len(data)} bytes, of which {reader.at} are told of")
+        raise CorruptGroup(f"{len(data)} bytes, of which {reader.at} are told of")
     matches = {pattern: names for pattern, *names in found}
     return ConsumerGroup(
         epoch,

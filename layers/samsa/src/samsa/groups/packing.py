@@ -12,7 +12,7 @@ _LENGTH = struct.Struct(">I")
 _NONE = 0xFFFFFFFF
 
 
-class Corrupt(Exception):
+class CorruptGroup(Exception):
     """These bytes are not a group, or a group of a later version."""
 
 
@@ -53,7 +53,7 @@ def texts(found: Sequence[str]) -> bytes:
 def read_texts(data: bytes, at: int) -> tuple[list[str], int]:
     (count,) = _LENGTH.unpack_from(data, at)
     if count > len(data):
-        raise Corrupt(f"{count} texts")
+        raise CorruptGroup(f"{count} texts")
     found, end = _of(count).unpack(data, at + _LENGTH.size)
     return [text or "" for text in found], end
 
@@ -66,5 +66,5 @@ def read_blob(data: bytes, at: int) -> tuple[bytes, int]:
     (size,) = _LENGTH.unpack_from(data, at)
     start = at + _LENGTH.size
     if start + size > len(data):
-        raise Corrupt("it ends too early")
+        raise CorruptGroup("it ends too early")
     return data[start : start + size], start + size

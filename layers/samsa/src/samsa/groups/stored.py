@@ -10,7 +10,7 @@ import zlib
 
 from . import classic_stored, consumer_stored
 from .classic_state import ClassicGroup
-from .packing import Corrupt
+from .packing import CorruptGroup
 from .step import Group
 
 COMPRESSED = b"\x05"
@@ -19,7 +19,7 @@ COMPRESS_FROM = 4_096
 MOST_UNPACKED = 1024 * 1024
 
 
-class TooLarge(Exception):
+class GroupTooLarge(Exception):
     """The group cannot be stored."""
 
 
@@ -39,7 +39,7 @@ class Packer:
         if len(packed) < COMPRESS_FROM:
             return packed
         if len(packed) > MOST_UNPACKED:
-            raise TooLarge(f"a group of {len(packed)} bytes")
+            raise GroupTooLarge(f"a group of {len(packed)} bytes")
         smaller = COMPRESSED + zlib.compress(packed, 1)
         return smaller if len(smaller) < len(packed) else packed
 
@@ -57,13 +57,13 @@ def unpack(data: bytes) -> Group:
         if data[0] == consumer_stored.CONSUMER:
             return consumer_stored.unpack(data)
     except (struct.error, IndexError, ValueError, zlib.error) as error:
-        raise Corrupt(str(error)) from error
-    raise Corrupt(f"a group of kind {data[0]}")
+        raise CorruptGroup(str(error)) from error
+    raise CorruptGroup(f"a group of kind {data[0]}")
 
 
 def _decompressed(data: bytes) -> bytes:
     reader = zlib.decompressobj()
     found = reader.decompress(data, MOST_UNPACKED)
     if not reader.eof or reader.unused_data:
-        raise Corrupt("it ends too early, or is too large")
+        raise CorruptGroup("it ends too early, or is too large")
     return found

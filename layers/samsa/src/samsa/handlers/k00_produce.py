@@ -80,7 +80,7 @@ class Produced(Later):
 
 @handles(ApiKey.PRODUCE)
 async def produce(request: ProduceRequest, context: Context, broker: Broker) -> Later:
-    terms = Terms(context.version, request.acks)
+    terms = Terms(context.version, request.acks, broker.ports_of(context).lingers)
     timeout_s = timeout_of(request)
     pending: list[Pending] = []
     by_id = context.version >= FIRST_BY_ID
@@ -104,7 +104,7 @@ async def produce(request: ProduceRequest, context: Context, broker: Broker) -> 
             if slice_ is not None and slice_.is_over:
                 await slice_.rest()
             one = begin(topic, entry.index, entry.records, found, terms, broker, entered)
-            pending.append(await go_on(one, broker) if isinstance(one, Unchecked) else one)
+            pending.append(await go_on(one, terms, broker) if isinstance(one, Unchecked) else one)
     if len(pending) > SHORT:
         return await _produced_long(terms, pending, timeout_s, broker)
     alone = len(pending) == len(request.topic_data) == 1

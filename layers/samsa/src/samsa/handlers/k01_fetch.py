@@ -25,11 +25,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, Held, handles
+from samsa.broker.request_ports import RequestPorts
 from samsa.broker.work import FEW, SHORT, SIDE_BY_SIDE
 from samsa.data_path.committed_reads import settle
 from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS, MAX_BYTES, MessageSets
 from samsa.data_path.reads import Read, Room, resolve, trim
-from samsa.ports import CannotWait, Missing, Partition, Unavailable, UnknownPartition
+from samsa.ports import CannotWait, Missing, Objects, Partition, Unavailable, UnknownPartition
 from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
 from samsa.topics.permitted import need
@@ -73,12 +74,13 @@ async def fetch(request: FetchRequest, context: Context, broker: Broker) -> Fetc
     if context.version <= LAST_WITH_MESSAGE_SETS:
         most = min(most, MAX_BYTES)
         old = MessageSets(context.version, most, broker)
-    await _wait_for_data(request, reads, most, broker)
+    ports = broker.ports_of(context)
+    await _wait_for_data(request, reads, most, ports, broker)
     trim(reads, most)
     size = _memory(reads, old, broker)
     await broker.answer_memory.acquire(size)
     try:
-        await _load_all(reads, old, broker)
+        await _load_all(reads, old, ports.objects, broker)
         row = (
             _response(request, reads)
             if len(reads) <= SHORT
@@ -109,9 +111,9 @@ async def _resolve_all(request: FetchRequest, context: Context, broker: Broker) 
 
 
 async def _wait_for_data(
-    request: FetchRequest, reads: list[Read], most: int, broker: Broker
+    request: FetchRequest, reads: list[Read], most: int, ports: RequestPorts, broker: Broker
 ) -> None:
-    clock, wakeups = broker.stores.clock, broker.stores.wakeups
+    clock, wakeups = ports.clock, ports.wakeups
     max_wait_ms = max(0, request.max_wait_ms)
     if len(reads) > SHORT:
         max_wait_ms = min(max_wait_ms, LONG_WAIT_MS)
@@ -128,7 +130,7 @@ async def _wait_for_data(
                 return
             deadline = min(deadline, now + max_wait_ms)  # the clock may have been set back
             look_again_ms = await settle(reads, broker)
-            if not await _watch_all(reads, broker):
+            if not await _watch_all(reads, ports, broker):
                 try:
                     await woken.wait(max(0, deadline - clock.now_ms()), look_again_ms)
                 except CannotWait:
@@ -151,32 +153,34 @@ async def _plan_all(reads: list[Read], room: Room, broker: Broker) -> None:
         await broker.work.some_at_once(reads, lambda read: read.make_plan(room, broker))
 
 
-async def _watch_all(reads: list[Read], broker: Broker) -> bool:
+async def _watch_all(reads: list[Read], ports: RequestPorts, broker: Broker) -> bool:
     """True if a watch is new: then plan again, as an append may have come before the watch."""
     wanted = [r.partition for r in reads if r.partition is not None and r.refused is None]
-    return any(await broker.work.some_at_once(wanted, lambda one: _watch(one, broker)))
+    return any(await broker.work.some_at_once(wanted, lambda one: _watch(one, ports)))
 
 
-async def _watch(partition: Partition, broker: Broker) -> bool:
+async def _watch(partition: Partition, ports: RequestPorts) -> bool:
     try:
-        return await broker.log.watches.ensure(partition)
+        return await ports.watch(partition)
     except (Unavailable, UnknownPartition):
         return False  # without a watch the wait is only longer
 
 
-async def _load_all(reads: list[Read], old: MessageSets | None, broker: Broker) -> None:
+async def _load_all(
+    reads: list[Read], old: MessageSets | None, objects: Objects, broker: Broker
+) -> None:
     if len(reads) == 1:
-        await _load(reads[0], old, broker)
+        await _load(reads[0], old, objects, broker)
     elif old is not None:
         async for read in broker.work.pace(reads):
-            await _load(read, old, broker)
+            await _load(read, old, objects, broker)
     elif len(reads) <= SIDE_BY_SIDE:
-        await asyncio.gather(*(_load(read, None, broker) for read in reads))
+        await asyncio.gather(*(_load(read, None, objects, broker) for read in reads))
     else:
-        await broker.work.some_at_once(reads, lambda read: _load(read, None, broker))
+        await broker.work.some_at_once(reads, lambda read: _load(read, None, objects, broker))
 
 
-async def _load(read: Read, old: MessageSets | None, broker: Broker) -> None:
+async def _load(read: Read, old: MessageSets | None, objects: Objects, broker: Broker) -> None:
     for _ in range(TRIES):
         if read.plan is None:
             return
@@ -184,7 +188,8 @@ async def _load(read: Read, old: MessageSets | None, broker: Broker) -> None:
             if old is not None:
                 await old.load(read)
             else:
-                read.pieces = await broker.log.load(read.plan.ranges) if read.plan.ranges else []
+                ranges = read.plan.ranges
+                read.pieces = await broker.log.load(ranges, objects) if ranges else []
             return
         except Missing:
             # The plan names an object that was swept since. The index has changed, so plan again.

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
+from samsa.broker.request_ports import RequestPorts
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Join, Joined
 from samsa.ports import Unavailable
@@ -43,20 +44,21 @@ async def join_group(
     if len(request.protocols) > MAX_PROTOCOLS:
         broker.work.refused["protocols"] += 1
         return _refused(request, context, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    join = _join(request, context, broker)
+    ports = broker.ports_of(context)
+    join = _join(request, context, ports, broker)
     try:
         if not broker.group_totals.knows(request.group_id):
             code = await broker.group_totals.why_not(request.group_id)
             if code:
                 return _refused(request, context, code)
-        joined = await broker.coordinator.ask(request.group_id, join)
+        joined = await broker.coordinator.ask(request.group_id, join, ports.wakeups)
     except Unavailable:
         return _refused(request, context, UNAVAILABLE)
     assert isinstance(joined, Joined)
     return _response(joined, context)
 
 
-def _join(request: JoinGroupRequest, context: Context, broker: Broker) -> Join:
+def _join(request: JoinGroupRequest, context: Context, ports: RequestPorts, broker: Broker) -> Join:
     return Join(
         member_id=request.member_id,
         instance_id=request.group_instance_id,
@@ -66,8 +68,8 @@ def _join(request: JoinGroupRequest, context: Context, broker: Broker) -> Join:
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         client_id=context.client_id or "",
         client_host=context.client_host,
-        ticket=broker.coordinator.ticket(request.group_id),
-        waiter=broker.coordinator.waiter,
+        ticket=broker.coordinator.ticket(request.group_id, ports.nonce),
+        waiter=ports.wakeups.address,
         requires_id=context.version >= FIRST_WITH_REQUIRED_ID,
         can_skip_assignment=context.version >= FIRST_WITH_SKIP_ASSIGNMENT,
         sees=sees_topics(context.access),

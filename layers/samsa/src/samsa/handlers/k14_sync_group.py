@@ -40,6 +40,7 @@ async def sync_group(
         return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not is_group_id(request.group_id):
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
+    wakeups = broker.ports_of(context).wakeups
     sync = Sync(
         member_id=request.member_id,
         generation=request.generation_id,
@@ -47,10 +48,10 @@ async def sync_group(
         protocol_type=request.protocol_type,
         protocol=request.protocol_name,
         assignments={each.member_id: bytes(each.assignment) for each in request.assignments},
-        waiter=broker.coordinator.waiter,
+        waiter=wakeups.address,
     )
     try:
-        synced = await broker.coordinator.ask(request.group_id, sync)
+        synced = await broker.coordinator.ask(request.group_id, sync, wakeups)
     except Unavailable:
         return RESPONSE(error_code=UNAVAILABLE)
     assert isinstance(synced, Synced)

@@ -35,7 +35,7 @@ def is_busy(error: sqlite3.Error) -> bool:
     return bool(getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY)
 
 
-class Transaction:
+class SqlTransaction:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
@@ -87,8 +87,8 @@ class Database:
     def _wait_at_most(self, milliseconds: int) -> None:
         self._db.execute(f"PRAGMA busy_timeout={milliseconds}")
 
-    def _write(self) -> Transaction:
-        return Transaction(self._db)
+    def _write(self) -> SqlTransaction:
+        return SqlTransaction(self._db)
 
     def failed(self, name: str, error: sqlite3.Error) -> Unavailable:
         """The exception to raise for a failed call."""

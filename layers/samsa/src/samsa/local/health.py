@@ -181,7 +181,7 @@ class Health:
 
 
 def _take_room(fd: int, size: int) -> None:
-    os.pwrite(fd, b"nobody reads this: it is room for a full disk\n", 0)
+    os.pwrite(fd, b"this file is never read: it is room for a full disk\n", 0)
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(fd, 0, size)
         return

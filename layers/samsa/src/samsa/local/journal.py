@@ -85,6 +85,7 @@ class SqliteJournal(LedgerJournal):
         extent: Extent,
         parts: Sequence[Buffer],
         claims: Sequence[Claim],
+        lingers: bool = False,  # noqa: ARG002
     ) -> CommitResult:
         self.calls["commit"] += 1
         if self.health.trouble is not None:

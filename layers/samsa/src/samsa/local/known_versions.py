@@ -7,13 +7,15 @@ remembered before is not used after.
 
 from collections.abc import Callable
 
+from samsa.bounded import Bounded
+
 REMEMBERED = 100_000
 
 
 class KnownVersions:
     def __init__(self, alone: Callable[[], bool]) -> None:
         self._alone = alone
-        self._versions: dict[str, int] = {}
+        self._versions = Bounded[str, int](REMEMBERED)
 
     def is_current(self, name: str, version: int) -> bool:
         """False: not known."""
@@ -21,9 +23,7 @@ class KnownVersions:
 
     def remember(self, name: str, version: int) -> None:
         if self._alone():
-            if len(self._versions) >= REMEMBERED:
-                self._versions.clear()
-            self._versions[name] = version
+            self._versions.keep(name, version)
 
     def forget(self, name: str) -> None:
         self._versions.pop(name, None)

@@ -9,6 +9,7 @@ guess is wrong, the append gets a shift.
 from collections import defaultdict
 from collections.abc import Sequence
 
+from samsa.bounded import Bounded
 from samsa.local.database import Busy
 from samsa.local.sqlite import SqliteLedger
 from samsa.ports import Bound, Claim, CommitResult, Extent, Partition, Tail
@@ -26,7 +27,7 @@ class LedgerJournal:
     def __init__(self, ledger: SqliteLedger) -> None:
         self.calls: dict[str, int] = defaultdict(int)
         self._ledger = ledger
-        self._ends: dict[Partition, int] = {}
+        self._ends = Bounded[Partition, int](REMEMBERED)
         """The next offsets after this process's last commits."""
 
     async def next_offset(self, partition: Partition) -> int:
@@ -58,9 +59,7 @@ class LedgerJournal:
             except Busy:
                 if tried == BUSY_TRIES:
                     raise
-        if len(self._ends) >= REMEMBERED:
-            self._ends.clear()
-        self._ends[partition] = done.head.next_offset
+        self._ends.keep(partition, done.head.next_offset)
         return done
 
     async def producer(self, partition: Partition, producer_id: int) -> Bound | None:

@@ -30,6 +30,7 @@ class ObjectJournal(LedgerJournal):
         extent: Extent,
         parts: Sequence[Buffer],
         claims: Sequence[Claim],
+        lingers: bool = False,  # noqa: ARG002
     ) -> CommitResult:
         self.calls["commit"] += 1
         while True:

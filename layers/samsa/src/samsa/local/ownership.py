@@ -76,7 +76,7 @@ class Ownership:
 
     def try_alone(self) -> bool:
         """False if another process has the ledger open, or is opening it. Several tries, because
-        `is_somebody_alone` in another process holds the lock too, for a moment."""
+        `is_held_alone` in another process holds the lock too, for a moment."""
         for _ in range(ALONE_TRIES):
             if self._is_alone():
                 return True
@@ -114,7 +114,7 @@ class Ownership:
         os.close(self._gate)
 
 
-def is_somebody_alone(path: str) -> bool:
+def is_held_alone(path: str) -> bool:
     """For a process that does not open the ledger itself."""
     try:
         fd = os.open(f"{path}-owner", os.O_RDONLY)

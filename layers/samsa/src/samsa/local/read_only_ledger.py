@@ -1,13 +1,13 @@
-"""Onlooker: a read-only SQLite ledger that takes no lock and writes nothing.
+"""A read-only SQLite ledger that takes no lock and writes nothing.
 
 It is used for reads that must not slow a broker down. If the ledger is opened as a broker opens it,
 a process that was alone must share it, and from then on needs a transaction for every append
 (`ownership.py`).
 
-An onlooker shows every append that was acknowledged before it was opened: it waits until the notes
-are settled, mostly some milliseconds. If the process that wrote the notes has died, it opens the
-ledger normally for a moment, which settles them. The same if the ledger has an older format: that
-upgrades it.
+It shows every append that was acknowledged before it was opened: it waits until the notes are
+settled, mostly some milliseconds. If the process that wrote the notes has died, it opens the ledger
+normally for a moment, which settles them. The same if the ledger has an older format: that upgrades
+it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from samsa.local.append_journal import AppendJournal
 from samsa.local.database import BUSY_TIMEOUT_MS, store_call
-from samsa.local.ownership import is_somebody_alone
+from samsa.local.ownership import is_held_alone
 from samsa.local.schema import format_of
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.upgrade import needs_upgrade
@@ -29,7 +29,7 @@ LOOKS = 5_000
 LOOK_EVERY_S = 0.002
 
 
-class Onlooker(SqliteLedger):
+class ReadOnlyLedger(SqliteLedger):
     """Calls that write fail: SQLite refuses them."""
 
     def __init__(self, path: str) -> None:
@@ -52,14 +52,14 @@ class Onlooker(SqliteLedger):
         return Unavailable(f"SQLite {name}: {error}")
 
     def before(self, name: str, about: object) -> None:
-        """Does nothing: an onlooker has no notes."""
+        """Does nothing: there are no notes here."""
 
     def finish(self) -> None:
         """Does nothing: only the connection is open."""
 
     @store_call
     def topics(self) -> list[Topic]:
-        """Without the cache of `TopicList`: an onlooker asks only once."""
+        """Without the cache of `TopicList`: a read-only ledger asks only once."""
         return self._select_topics("topics ORDER BY name")
 
     def shows(self, partition: Partition, offset: int) -> bool:
@@ -70,18 +70,18 @@ class Onlooker(SqliteLedger):
             return True
 
 
-async def look_on(path: str) -> Onlooker:
+async def look_on(path: str) -> ReadOnlyLedger:
     """The ledger as it is now, with all acknowledged appends. Raises Unavailable."""
     try:
         os.stat(path)
         if needs_upgrade(path):
             await _open_for_a_moment(path)
-        ledger = Onlooker(path)
+        ledger = ReadOnlyLedger(path)
         noted = _noted(f"{path}-notes")
         for _ in range(LOOKS):
             if all(ledger.shows(*end) for end in noted.items()):
                 return ledger
-            if not is_somebody_alone(path):
+            if not is_held_alone(path):
                 await _open_for_a_moment(path)
             await asyncio.sleep(LOOK_EVERY_S)
     except FileNotFoundError:

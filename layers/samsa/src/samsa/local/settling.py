@@ -8,7 +8,7 @@ dropped, and producers and aborted transactions forgotten.
 import sqlite3
 
 from samsa.local.append_journal import Note
-from samsa.local.database import Transaction
+from samsa.local.database import SqlTransaction
 from samsa.local.schema import INSERT_ABORTED, INSERT_EXTENT, aborted_to_row, extent_to_row
 from samsa.ports import Extent, Partition
 from samsa.ports.joining import adjoin, join_extents
@@ -24,7 +24,7 @@ RAISE_PRODUCER = """
 
 def write_notes(db: sqlite3.Connection, notes: list[Note], perhaps_again: bool) -> None:
     """`perhaps_again`: some of the notes may be in the database already."""
-    with Transaction(db):
+    with SqlTransaction(db):
         if perhaps_again:
             notes = _not_written(db, notes)
         heads = {note.partition: note.extent.end for note in notes}

@@ -1,4 +1,5 @@
-"""Changes of the index in SQLite: swaps of runs of extents, and graves for the replaced objects.
+"""Changes of the index in SQLite: swaps of runs of extents, and pending deletions of the replaced
+objects.
 
 Each swap is one transaction. It replaces the old extents only if all are exactly as they were read;
 otherwise it does nothing.

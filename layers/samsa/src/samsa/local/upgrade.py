@@ -11,7 +11,7 @@ import sqlite3
 from contextlib import closing
 from urllib.parse import quote
 
-from samsa.local.database import Transaction
+from samsa.local.database import SqlTransaction
 from samsa.local.schema import ABORTED, FORMAT, OPEN_TRANSACTIONS, format_of
 from samsa.ports import Misconfigured
 
@@ -28,7 +28,7 @@ def upgrade(db: sqlite3.Connection, path: str, is_only: bool) -> None:
             f"{path} was made by an older version of Samsa, and another process has it open: end "
             "that process, and this one can upgrade the ledger"
         )
-    with Transaction(db) as execute:
+    with SqlTransaction(db) as execute:
         for statement in TO_FORMAT_2:
             execute(statement)
         execute(f"PRAGMA user_version={FORMAT}")

@@ -19,7 +19,7 @@ from samsa.ports import Claim, Partition
 from samsa.records.batch import BatchHeader
 
 from .layout import Batch
-from .producers import Draft, ProducerState, Verdict, accept, judge
+from .producers import ProducerDraft, ProducerState, Verdict, accept, judge
 from .stores import Stores
 
 REMEMBERED = 100_000
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
     refusal: Refusal | None = None
 
 
-class Known(NamedTuple):
+class KnownState(NamedTuple):
     """A state that this process stored itself."""
 
     version: int
@@ -51,7 +51,7 @@ class Known(NamedTuple):
 
 class Planned(NamedTuple):
     version: int
-    draft: Draft
+    draft: ProducerDraft
     members: list[int]
     """Numbers of the append's batches that are in the draft, in order."""
     first_transactional: int | None = None
@@ -85,7 +85,7 @@ def refused(why: Refusal) -> Outcome:
 class Producers:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        self._known: OrderedDict[tuple[Partition, int], Known] = OrderedDict()
+        self._known: OrderedDict[tuple[Partition, int], KnownState] = OrderedDict()
         self._failed = Bounded[tuple[Partition, int], int](REMEMBERED)
         """When a producer was last told to send a batch again, or first came here with a gap."""
 
@@ -115,8 +115,8 @@ class Producers:
         known = self._known.get((partition, producer_id))
         if known is None:
             return None
-        draft: Draft | None = Draft.of(known.state)
-        for _, (header, _, serial) in mine:
+        draft: ProducerDraft | None = ProducerDraft.of(known.state)
+        for _, (header, _, serial, _) in mine:
             if judge(draft, header, serial) is not Verdict.NEXT:
                 return None
             draft = accept(draft, header)
@@ -131,7 +131,7 @@ class Producers:
         settled: dict[int, Outcome],
     ) -> Planned | None:
         stored = await self.stored_state(partition, producer_id)
-        draft = Draft.of(stored.state) if stored else None
+        draft = ProducerDraft.of(stored.state) if stored else None
         members: list[Numbered] = []
         for number, batch in mine:
             verdict = judge(draft, batch.header, batch.serial)
@@ -143,11 +143,11 @@ class Producers:
                 settled[number] = self._settled(key, verdict, draft, batch.header)
         return _planned(stored.version if stored else 0, draft, members) if draft else None
 
-    async def stored_state(self, partition: Partition, producer_id: int) -> Known | None:
+    async def stored_state(self, partition: Partition, producer_id: int) -> KnownState | None:
         bound = await self._stores.retry(self._stores.journal.producer, partition, producer_id)
-        return Known(bound.version, ProducerState.of(bound)) if bound else None
+        return KnownState(bound.version, ProducerState.of(bound)) if bound else None
 
-    async def state(self, partition: Partition, producer_id: int) -> Known | None:
+    async def state(self, partition: Partition, producer_id: int) -> KnownState | None:
         """The state that this process stored last, else the one in the ledger. If another process
         has stored one since, a claim that follows from it is lost."""
         known = self._known.get((partition, producer_id))
@@ -157,7 +157,7 @@ class Producers:
         self,
         key: tuple[Partition, int],
         verdict: Verdict,
-        draft: Draft | None,
+        draft: ProducerDraft | None,
         header: BatchHeader,
     ) -> Outcome:
         if verdict is Verdict.DUPLICATE:
@@ -188,20 +188,20 @@ class Producers:
 
     def claims(
         self, planned: dict[int, Planned], deltas: dict[int, int]
-    ) -> tuple[list[Claim], dict[int, Known]]:
+    ) -> tuple[list[Claim], dict[int, KnownState]]:
         """The claims for a commit, and the states by producer id that are true once it has its
         base."""
         if not planned:
             return [], {}
         claims: list[Claim] = []
-        known: dict[int, Known] = {}
+        known: dict[int, KnownState] = {}
         expires_at = self._stores.clock.now_ms() + self._stores.limits.producer_expiry_ms
         for producer_id, plan in planned.items():
             state = plan.draft.state([deltas[number] for number in plan.members])
             first = plan.first_transactional
             opens = -1 if first is None else deltas[first]
             claims.append(Claim(producer_id, self.packed(state), plan.version, expires_at, opens))
-            known[producer_id] = Known(plan.version + 1, state)
+            known[producer_id] = KnownState(plan.version + 1, state)
         return claims, known
 
     def packed(self, state: ProducerState) -> bytes:
@@ -212,12 +212,12 @@ class Producers:
         for producer_id in producer_ids:
             self._known.pop((partition, producer_id), None)
 
-    def stored(self, partition: Partition, known: dict[int, Known], base: int) -> None:
+    def stored(self, partition: Partition, known: dict[int, KnownState], base: int) -> None:
         """Remember what this process committed, by producer id."""
         for producer_id, one in known.items():
-            self._remember((partition, producer_id), Known(one.version, one.state.at(base)))
+            self._remember((partition, producer_id), KnownState(one.version, one.state.at(base)))
 
-    def _remember(self, key: tuple[Partition, int], known: Known) -> None:
+    def _remember(self, key: tuple[Partition, int], known: KnownState) -> None:
         # As few look-ups as possible: each hashes a UUID in Python.
         self._known[key] = known
         if self._failed:
@@ -238,7 +238,7 @@ class Producers:
         self._failed.keep(key, self._stores.clock.now_ms())
 
 
-def _planned(version: int, draft: Draft, members: list[Numbered]) -> Planned | None:
+def _planned(version: int, draft: ProducerDraft, members: list[Numbered]) -> Planned | None:
     if not members:
         return None
     first = next((number for number, batch in members if batch.serial), None)

@@ -13,7 +13,7 @@ from samsa.ports import Appended, Claim, End, NotDone, Partition
 from samsa.records.control import marker
 from samsa.records.header import read_header
 
-from .admit import Known, Outcome, Producers, Refusal, Screening, refused
+from .admit import KnownState, Outcome, Producers, Refusal, Screening, refused
 from .layout import Batch, lay_out, move
 from .producers import ProducerState
 from .stores import Stores
@@ -22,7 +22,7 @@ NO_EPOCH = -1
 
 
 class Marker(NamedTuple):
-    """What ends a producer's transaction in a partition."""
+    """The marker that ends a producer's transaction in a partition."""
 
     producer_id: int
     epoch: int
@@ -73,7 +73,10 @@ class Appender:
         guess = await journal.next_offset(partition)
         layout = lay_out(guess, batches, screening.admitted, self._stores.clock.now_ms())
         claims, known = producers.claims(screening.planned, layout.deltas)
-        head, base, lost = await journal.commit(partition, layout.extent, layout.parts, claims)
+        lingers = any(batches[number].lingers for number in screening.admitted)
+        head, base, lost = await journal.commit(
+            partition, layout.extent, layout.parts, claims, lingers
+        )
         if base is None:
             producers.lost(partition, lost)
             return False
@@ -144,6 +147,6 @@ class Appender:
             raise
         if base is None:
             return False
-        self._producers.stored(partition, {producer_id: Known(version + 1, after)}, base)
+        self._producers.stored(partition, {producer_id: KnownState(version + 1, after)}, base)
         stores.wakeups.wake(partition, head.watchers, None)
         return True

@@ -23,21 +23,21 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from samsa.ports import Buffer, Extent, FileRange, Head, Missing, Partition, PendingDeletion, Piece
+from samsa.ports import Buffer, Extent, FileRange, Head, Missing, Partition, Piece
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE, read_header
 from samsa.records.spans import Steps
 
 from .compact_batch import Sieve
 from .compact_keys import KeyMap
-from .compact_parts import Part, Parts
+from .compact_parts import CompactionParts, Part
 from .compact_plan import NEVER_MS, Compaction, Survey
-from .compact_progress import Gone, Progress
+from .compact_progress import GoneSince, Progress
 from .compact_slice import Cleaned, clean_all
 from .extents import Range, cut, describe, join, piece, read, whole
 from .producers import ProducerState
 from .read import OutOfRange, Reader, indexed_end
-from .segments import segment_key
+from .segments import swap_in
 from .stores import Stores
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Compacted(NamedTuple):
 
 
 class Runs(Protocol):
-    """Does work that is cut into small bites, and lets other work run in between."""
+    """Does work in small slices, and lets other work run in between."""
 
     def __call__(self, steps: Steps[T], /) -> Awaitable[T]: ...
 
@@ -78,8 +78,8 @@ class Compactor:
         self._stores = stores
         self._reader = reader
         self.progress = Progress(stores.ledger)
-        self._gone = Gone(stores.ledger)
-        self._parts = Parts(stores, reader)
+        self._gone = GoneSince(stores.ledger)
+        self._parts = CompactionParts(stores, reader)
         self.run: Runs = in_the_loop
         self._garbled: set[Partition] = set()
         """Partitions in which the last round found a corrupt batch."""
@@ -103,7 +103,7 @@ class Compactor:
         except (OutOfRange, Missing):
             return Compacted(0, 0, finished=False)  # retention was faster
         except CorruptBatch:
-            # A late put may have left other bytes under a swept key. Raise only the second time.
+            # A late put may have left other bytes under a swept key: raise only at the second try.
             if partition in self._garbled:
                 raise
             self._garbled.add(partition)
@@ -205,19 +205,16 @@ class Compactor:
     async def _replace(
         self, partition: Partition, group: Sequence[Extent], cleaned: Cleaned
     ) -> Extent | None:
-        """Announce, write, swap, as a merge does. None: another process was faster."""
-        stores, base, end = self._stores, group[0].base, group[-1].end
-        key = segment_key(partition, base, end, stores.nonce())
-        announced = PendingDeletion(key, base, end, (key,), stores.clock.now_ms(), announced=True)
-        await stores.ledger.announce(partition, announced)
-        await stores.objects.put_stream(key, _in_pieces(cleaned.parts))
-        new = describe(key, base, cleaned.placed, max(extent.stored_at for extent in group))
-        assert new.end == end, f"{partition}: [{base}, {end}) became [{base}, {new.end})"
-        if await stores.retry(stores.ledger.replace_extents, partition, group, [new]):
+        """None: another process was faster."""
+
+        def extent_of(key: str) -> Extent:
+            stored_at = max(extent.stored_at for extent in group)
+            new = describe(key, group[0].base, cleaned.placed, stored_at)
+            assert new.end == group[-1].end, f"{partition}: {group[-1].end} became {new.end}"
             return new
-        await stores.objects.delete([key])
-        await stores.ledger.forget_grave(partition, key)
-        return None
+
+        parts = _in_pieces(cleaned.parts)
+        return await swap_in(self._stores, partition, group, parts, extent_of)
 
     async def _load(self, group: Sequence[Extent]) -> list[Piece]:
         """Local files are only opened here: they are read where the work is done."""

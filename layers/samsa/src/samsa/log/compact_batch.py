@@ -12,11 +12,12 @@ records like any other. A batch that cannot be read stays as it is.
 Of the markers, only those of aborted transactions matter: a reader that was told of the transaction
 leaves out all of its producer's batches, from the first on until it meets the marker. So a marker
 stays while its transaction is listed. From then on it goes as a tombstone does. A round that does
-not find it listed starts its time; a later round removes it. Nobody is told of the transaction any
-more then: the extents are read before the list, so who reads extents without the marker reads a
-list without the transaction. The time is for a process that stood still while it was storing the
-transaction in the list, and does so only now. Markers of committed transactions go at once. Kafka
-keeps them for a time too, because it restores its producers' states from the log.
+not find it listed starts its time; a later round removes it. No reader is told of the transaction
+any more then: a reader reads the extents before the list, so if it reads extents without the
+marker, it reads a list without the transaction. The waiting time is for a process that was
+suspended while it stored the transaction in the list, and continues only now. Markers of committed
+transactions go at once. Kafka keeps them for a time too, because it restores its producers' states
+from the log.
 """
 
 from bisect import bisect_left

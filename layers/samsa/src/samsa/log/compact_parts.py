@@ -4,8 +4,8 @@ A part is a group of extents that is rewritten at once. Its aborted transactions
 then its extents are read again. If they have changed, the part is planned anew. So a transaction
 that has batches in these extents is certainly among those that were found: it is forgotten only
 when none of its batches is in the index any more (`compact_progress.py`). With the other order, a
-janitor that slept between the two would take aborted records for committed ones, and remove the
-committed records that they replace.
+janitor that was suspended between the two would take aborted records for committed ones, and remove
+the committed records that they replace.
 
 The head is read before all that. Below its open transactions, everything is decided, and what was
 aborted is listed in that head or, from then on, in the ledger.
@@ -31,7 +31,7 @@ class Part(NamedTuple):
     aborted: AbortedIn
 
 
-class Parts:
+class CompactionParts:
     def __init__(self, stores: Stores, reader: Reader) -> None:
         self._stores = stores
         self._reader = reader

@@ -62,7 +62,7 @@ class Progress:
         return f"{END} {end}"
 
 
-class Gone:
+class GoneSince:
     """Since when nothing is left of the aborted transactions below some offset. One such offset is
     kept, as long as its grace time runs."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samsa.ports import Head, Partition, Piece
+from samsa.ports import Head, Objects, Partition, Piece
 
 from .admit import Outcome
 from .append import Appender, Marker
@@ -83,8 +83,8 @@ class Log:
     async def outline(self, partition: Partition, offset: int, committed: bool = False) -> Plan:
         return await self.reader.outline(partition, offset, committed)
 
-    async def load(self, ranges: Sequence[Range]) -> list[Piece]:
-        return await self.reader.load(ranges)
+    async def load(self, ranges: Sequence[Range], objects: Objects | None = None) -> list[Piece]:
+        return await self.reader.load(ranges, objects)
 
     def forget(self, partition: Partition) -> None:
         """Drop the writer of a deleted partition. A busy writer stays: its commit will fail."""

@@ -54,7 +54,9 @@ def _shifted(found: Any, shift: int) -> Any:
         return shift_offsets(data, shift)
     if isinstance(found, bytes | bytearray | memoryview):
         return shift_offsets(found, shift)
-    return found.shifted(shift)  # a promise: its bytes are shifted where they arrive
+    return found.shifted(
+        shift
+    )  # the range of an object: its offsets are shifted where its bytes arrive
 
 
 def describe(key: str, base: int, placed: list[tuple[int, BatchHeader]], stored_at: int) -> Extent:

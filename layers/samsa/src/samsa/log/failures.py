@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
 
+from samsa.bounded import Bounded
 from samsa.ports import Missing, Unavailable, UnknownPartition
 
 log = logging.getLogger("samsa.upkeep")
@@ -22,8 +23,8 @@ LONGEST_REST_S = 3_600.0
 MOST_RESTING = 100_000
 
 
-class Step(NamedTuple):
-    """What is done, and to what. For log lines, and as the key of the step's rest (back-off)."""
+class UpkeepStep(NamedTuple):
+    """What is done, and to what. For log lines, and as the key of the step's back-off."""
 
     kind: str
     name: str
@@ -35,7 +36,7 @@ class Step(NamedTuple):
         return {"step": self.kind, "name": self.name, **where}
 
 
-class Rest(NamedTuple):
+class Pause(NamedTuple):
     failures: int
     until: float
 
@@ -47,10 +48,10 @@ class Failures:
         self.put_off: Counter[str] = Counter()
         self.put_off_in_a_row = 0
         """More than a few mean that a store is down."""
-        self._resting: dict[Step, Rest] = {}
+        self._resting = Bounded[UpkeepStep, Pause](MOST_RESTING)
 
     async def attempt(
-        self, step: Step, work: Callable[[], Awaitable[T]], otherwise: T, limit_s: float
+        self, step: UpkeepStep, work: Callable[[], Awaitable[T]], otherwise: T, limit_s: float
     ) -> T:
         """What the work returns; `otherwise` if it rests, fails, or takes longer than `limit_s`.
         Raises UnknownPartition."""
@@ -74,14 +75,14 @@ class Failures:
             return found
         return otherwise
 
-    def _note(self, step: Step, error: BaseException) -> None:
+    def _note(self, step: UpkeepStep, error: BaseException) -> None:
         is_transient = isinstance(error, TRANSIENT)
         self.put_off_in_a_row = self.put_off_in_a_row + 1 if is_transient else 0
         (self.put_off if is_transient else self.failed)[step.kind] += 1
         failures = self._resting[step].failures + 1 if step in self._resting else 1
         first = FIRST_TRANSIENT_REST_S if is_transient else FIRST_REST_S
         rest_s = min(LONGEST_REST_S, first * 2 ** min(failures - 1, 20))
-        self._rest(step, Rest(failures, asyncio.get_running_loop().time() + rest_s))
+        self._rest(step, Pause(failures, asyncio.get_running_loop().time() + rest_s))
         fields = {
             **step.fields,
             "why": f"{type(error).__name__}: {error}",
@@ -94,11 +95,8 @@ class Failures:
         log.log(level, message, extra={"fields": fields})
         log.debug("upkeep failed there", exc_info=error)
 
-    def _rest(self, step: Step, rest: Rest) -> None:
-        self._resting.pop(step, None)
-        self._resting[step] = rest
-        if len(self._resting) > MOST_RESTING:
-            del self._resting[next(iter(self._resting))]
+    def _rest(self, step: UpkeepStep, rest: Pause) -> None:
+        self._resting.keep(step, rest)
 
 
 def _is_cancelled() -> bool:

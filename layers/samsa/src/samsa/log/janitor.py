@@ -12,7 +12,7 @@ from typing import NamedTuple
 from samsa.ports import Head, Partition, has_passed
 
 from .failures import Failures
-from .merge import Budget, Merged, Merger
+from .merge import Merged, Merger, RoundBudget
 from .retain import Retainer, Retention
 from .runs import Sizes
 from .spills import SPILLS, sweep_spills
@@ -33,7 +33,7 @@ INLINE = ""
 """The key of extents whose bytes are in the ledger, and in no object."""
 
 
-class Rules(NamedTuple):
+class TopicRules(NamedTuple):
     """What a topic's configs say."""
 
     retention: Retention
@@ -105,17 +105,17 @@ class Janitor:
         self.counts = Counts()
         self.failures = Failures()
 
-    async def tend(self, partition: Partition, rules: Rules, budget: Budget) -> Merged:
+    async def tend(self, partition: Partition, rules: TopicRules, budget: RoundBudget) -> Merged:
         """One round over one partition."""
         await self.retain(partition, rules)
         merged = await self.merge(partition, rules, budget)
         await self.inspect(partition, budget)
         return merged
 
-    async def retain(self, partition: Partition, rules: Rules) -> None:
+    async def retain(self, partition: Partition, rules: TopicRules) -> None:
         await self._retainer.retain(partition, rules.retention)
 
-    async def merge(self, partition: Partition, rules: Rules, budget: Budget) -> Merged:
+    async def merge(self, partition: Partition, rules: TopicRules, budget: RoundBudget) -> Merged:
         merged = await self._merger.merge(partition, budget, rules.sizes)
         if merged.runs and partition in self.counts.counted:
             self.counts.counted[partition] = self.counts.counted[partition]._replace(moved=True)
@@ -124,7 +124,7 @@ class Janitor:
         self.counts.copied_bytes += merged.copied_bytes
         return merged
 
-    async def inspect(self, partition: Partition, budget: Budget) -> None:
+    async def inspect(self, partition: Partition, budget: RoundBudget) -> None:
         """Remove old watchers from the head. If due, look through the log or take a census."""
         head = await self._stores.ledger.head(partition)
         await self._see(partition, head)

@@ -18,6 +18,8 @@ class Batch(NamedTuple):
     data: memoryview
     serial: int = 0
     """Of the transaction that it belongs to; 0 if it is not transactional."""
+    lingers: bool = False
+    """Its answer may be a little late if that keeps the head small."""
 
 
 class Layout(NamedTuple):
@@ -34,7 +36,7 @@ def lay_out(guess: int, batches: Sequence[Batch], admitted: Sequence[int], now_m
     deltas: dict[int, int] = {}
     position, offset = 0, guess
     for number in admitted:
-        header, data, _ = batches[number]
+        header, data, _, _ = batches[number]
         assign(data, 0, offset)
         deltas[number] = offset - guess
         header = header.at(offset)

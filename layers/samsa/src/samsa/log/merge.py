@@ -2,8 +2,9 @@
 
 The new object is announced in the ledger before it is written: a sweep that finds it without an
 extent can then tell whether it is still needed. One swap puts it into the index and the objects it
-was made of into a grave; or it does nothing, because another janitor or retention was faster. After
-a crash at any step the index is complete, old or new, and the ledger names all that is left over.
+was made of into a pending deletion; or it does nothing, because another janitor or retention was
+faster. After a crash at any step the index is complete, old or new, and the ledger names all that
+is left over.
 
 A late settle cannot bring an old extent back: the ledger refuses an extent for offsets that another
 extent holds.
@@ -16,13 +17,13 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
-from samsa.ports import Extent, Partition, PendingDeletion, has_passed
+from samsa.ports import Extent, Partition, has_passed
 from samsa.ports.joining import join_extents
 
 from .copying import copy
 from .read import OutOfRange, Reader, indexed_end
 from .runs import Sizes, Span, adjoining, apart, settled, shared
-from .segments import segment_key
+from .segments import swap_in
 from .stores import Stores
 
 Choose: TypeAlias = Callable[[Sequence[Extent], Sizes], Iterable[Span]]
@@ -34,8 +35,8 @@ WINDOW = 50_000
 
 
 @dataclass
-class Budget:
-    """What a round may still do. When no time is left, nothing new is begun."""
+class RoundBudget:
+    """The work that a round may still do. When no time is left, nothing new is begun."""
 
     copied_bytes: int
     swaps: int
@@ -75,7 +76,7 @@ class Merger:
         self._sizes = Sizes(stores.limits.segment_bytes)
 
     async def merge(
-        self, partition: Partition, budget: Budget, sizes: Sizes | None = None
+        self, partition: Partition, budget: RoundBudget, sizes: Sizes | None = None
     ) -> Merged:
         """One pass over the extents from the cursor on, as far as the budget goes."""
         sizes = sizes or self._sizes
@@ -83,7 +84,7 @@ class Merger:
             extents = await self._old_enough(partition, budget)
         except OutOfRange:
             return Merged(finished=False)  # retention was faster: these extents are gone
-        work = Work(partition, budget, sizes, extents)
+        work = MergeRound(partition, budget, sizes, extents)
         before_ms = self._stores.clock.now_ms() - self._stores.limits.leave_window_ms
         if (
             await work.through(adjoining, self.join)
@@ -95,7 +96,7 @@ class Merger:
             return work.merged._replace(finished=False)
         return work.merged
 
-    async def _old_enough(self, partition: Partition, budget: Budget) -> list[Extent]:
+    async def _old_enough(self, partition: Partition, budget: RoundBudget) -> list[Extent]:
         """Extents from the cursor on. The newest are left alone: consumers are reading them."""
         head = await self._reader.head(partition)
         if head.tail:
@@ -122,33 +123,19 @@ class Merger:
     async def join(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
         """Join extents that are neighbours in one object: no copy. None: another was faster."""
         new = join_extents(run, run[0].key, run[0].start)
-        return new if await self._swap(partition, run, new) else None
+        replace = self._stores.ledger.replace_extents
+        return new if await self._stores.retry(replace, partition, run, [new]) else None
 
     async def copy(self, partition: Partition, run: Sequence[Extent]) -> Extent | None:
-        stores, base, end = self._stores, run[0].base, run[-1].end
-        key = segment_key(partition, base, end, stores.nonce())
-        announced = PendingDeletion(key, base, end, (key,), stores.clock.now_ms(), announced=True)
-        # No retry: a late one, after the object was swept, would announce an object that is gone.
-        await stores.ledger.announce(partition, announced)
-        await stores.objects.put_stream(key, copy(stores, run))
-        new = join_extents(run, key)
-        if await self._swap(partition, run, new):
-            return new
-        # No later swap can take it: old extents and announcements do not come back.
-        await stores.objects.delete([key])
-        await stores.ledger.forget_grave(partition, key)
-        return None
-
-    async def _swap(self, partition: Partition, run: Sequence[Extent], new: Extent) -> bool:
-        replace = self._stores.ledger.replace_extents
-        return await self._stores.retry(replace, partition, run, [new])
+        stores = self._stores
+        return await swap_in(stores, partition, run, copy(stores, run), partial(join_extents, run))
 
 
-class Work:
+class MergeRound:
     """One round: the extents as they are after each swap, and what is left of the budget."""
 
     def __init__(
-        self, partition: Partition, budget: Budget, sizes: Sizes, extents: list[Extent]
+        self, partition: Partition, budget: RoundBudget, sizes: Sizes, extents: list[Extent]
     ) -> None:
         self._sizes = sizes
         self._partition = partition

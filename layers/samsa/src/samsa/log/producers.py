@@ -138,7 +138,7 @@ class Verdict(Enum):
 
 
 @dataclass(slots=True)
-class Draft:
+class ProducerDraft:
     """A producer's state as it will be once its batches of one commit are stored."""
 
     epoch: int
@@ -147,7 +147,7 @@ class Draft:
     ended: int = 0
 
     @classmethod
-    def of(cls, state: ProducerState | None) -> "Draft | None":
+    def of(cls, state: ProducerState | None) -> "ProducerDraft | None":
         return cls(state.epoch, state.entries, ended=state.ended) if state else None
 
     def next_sequence(self) -> int:
@@ -169,7 +169,9 @@ class Draft:
         return ProducerState(self.epoch, (*self.kept, *added)[-KEPT:], fresh, self.ended)
 
 
-def judge(draft: Draft | None, header: BatchHeader, serial: int = NOT_TRANSACTIONAL) -> Verdict:
+def judge(
+    draft: ProducerDraft | None, header: BatchHeader, serial: int = NOT_TRANSACTIONAL
+) -> Verdict:
     """`serial`: of the transaction that the batch belongs to."""
     if draft is None:
         if header.base_sequence == 0:
@@ -183,7 +185,7 @@ def judge(draft: Draft | None, header: BatchHeader, serial: int = NOT_TRANSACTIO
     return _judge_sequence(draft, header)
 
 
-def _judge_sequence(draft: Draft, header: BatchHeader) -> Verdict:
+def _judge_sequence(draft: ProducerDraft, header: BatchHeader) -> Verdict:
     newer = header.producer_epoch > draft.epoch
     if not newer and header.base_sequence == draft.next_sequence():
         return Verdict.NEXT
@@ -194,15 +196,15 @@ def _judge_sequence(draft: Draft, header: BatchHeader) -> Verdict:
     return Verdict.DUPLICATE if draft.find(header) else Verdict.OUT_OF_ORDER
 
 
-def _must_wait(draft: Draft, header: BatchHeader) -> bool:
+def _must_wait(draft: ProducerDraft, header: BatchHeader) -> bool:
     """One commit may hold a batch only once, and only one epoch of a producer."""
     newer = header.producer_epoch > draft.epoch
     return any(newer or header.base_sequence == other.base_sequence for other in draft.new)
 
 
-def accept(draft: Draft | None, header: BatchHeader) -> Draft:
+def accept(draft: ProducerDraft | None, header: BatchHeader) -> ProducerDraft:
     """The draft with a batch that was judged NEXT; a newer epoch starts afresh."""
     if draft is None or header.producer_epoch > draft.epoch:
-        draft = Draft(header.producer_epoch, (), ended=draft.ended if draft else 0)
+        draft = ProducerDraft(header.producer_epoch, (), ended=draft.ended if draft else 0)
     draft.new.append(header)
     return draft

@@ -12,11 +12,21 @@ aborted transactions that have batches in what it gets: it skips these batches i
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from samsa.bounded import Bounded
-from samsa.ports import Aborted, Buffer, Extent, Head, Missing, Partition, Piece, Unavailable
+from samsa.ports import (
+    Aborted,
+    Buffer,
+    Extent,
+    Head,
+    Missing,
+    Objects,
+    Partition,
+    Piece,
+    Unavailable,
+)
 from samsa.records.batch import BatchHeader, headers, read_header
 from samsa.records.errors import CorruptBatch
 from samsa.records.header import HEADER_SIZE
@@ -33,6 +43,7 @@ FIRST_LOOK = 16
 NEAR_LOOK = 2
 """With a local ledger: its extents are joined already, and asking again is cheap."""
 LONGEST_LOOK = 64
+PAGE = 1_000
 LOOKS = 3
 """Tries to read an index that a swap changes between two reads."""
 LOOK_BYTES = 512 * 1024
@@ -233,6 +244,14 @@ class Reader:
                 raise OutOfRange(head.log_start, head.next_offset)
         raise Unavailable(f"{partition}: the index changes at {offset}")
 
+    async def extents(self, partition: Partition, offset: int, head: Head) -> AsyncIterator[Extent]:
+        """All extents from `offset` on, a page at a time. Raises OutOfRange."""
+        end = head.next_offset
+        while offset < end:
+            for extent in await self.extents_from(partition, offset, end, PAGE, head):
+                yield extent
+                offset = extent.end
+
     async def batch_at(self, partition: Partition, offset: int) -> BatchHeader | None:
         """The header of the batch that begins there, if it is still in the log. Raises Missing."""
         head = await self.head(partition)
@@ -242,9 +261,9 @@ class Reader:
         data = await read(self._stores.objects, cut(found[0], offset, 1))
         return next((h for _, h in headers(data) if h.base_offset == offset), None)
 
-    async def load(self, ranges: Sequence[Range]) -> list[Piece]:
+    async def load(self, ranges: Sequence[Range], objects: Objects | None = None) -> list[Piece]:
         """The bytes of a plan, in parallel. Raises Missing if an object was deleted meanwhile."""
-        objects = self._stores.objects
+        objects = objects or self._stores.objects
         if len(ranges) == 1:
             return [await piece(objects, ranges[0])]
         return await asyncio.gather(*(piece(objects, one) for one in ranges))

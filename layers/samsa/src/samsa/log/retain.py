@@ -2,8 +2,8 @@
 
 log_start moves first, then the index is trimmed, then the objects are deleted, after a grace time
 for readers that have planned on them (`sweep.py`). A crash after any step leaves work that the next
-run finds: extents below log_start, graves. After a merge an extent is a segment of many appends; it
-goes when all of it may go, as a Kafka segment does.
+run finds: extents below log_start, pending deletions. After a merge an extent is a segment of many
+appends; it goes when all of it may go, as a Kafka segment does.
 
 Retention moves log_start from extent to extent. An administrator may move it into the middle of an
 extent. That extent stays complete, index entry and object, until log_start has passed its end.
@@ -22,9 +22,8 @@ from .sweep import Sweeper
 
 FOR_EVER = -1
 UP_TO_THE_END = -1
-PAGE = 1_000
 DROPPED_AT_ONCE = 500
-"""Extents whose objects go into one grave."""
+"""Extents whose objects go into one pending deletion."""
 
 
 class Retention(NamedTuple):
@@ -70,7 +69,7 @@ class Retainer:
         """Bytes that go when the log starts at `start`. An extent that contains `start` stays."""
         size = 0
         with suppress(OutOfRange):  # another process deletes too, and counts the bytes
-            async for extent in self._extents(partition, head):
+            async for extent in self._reader.extents(partition, head.log_start, head):
                 if extent.end > start:
                     break
                 size += extent.size
@@ -85,7 +84,7 @@ class Retainer:
             return head.log_start
         oldest = self._stores.clock.now_ms() - rules.max_age_ms
         start, surplus = head.log_start, -1
-        extents = self._extents(partition, head)
+        extents = self._reader.extents(partition, head.log_start, head)
         if rules.max_bytes != FOR_EVER:
             # Count and choose from one reading: compaction may shrink the log between two. As in
             # Kafka, an extent goes only if the rest is not below the limit.
@@ -107,17 +106,11 @@ class Retainer:
     async def _all(self, partition: Partition, head: Head) -> list[Extent]:
         """Every extent once. Reads again if a merge joined extents of two pages meanwhile."""
         for _ in range(self._stores.limits.attempts):
-            found = [extent async for extent in self._extents(partition, head)]
+            extents = self._reader.extents(partition, head.log_start, head)
+            found = [extent async for extent in extents]
             if all(one.end == following.base for one, following in pairwise(found)):
                 return found
         raise Unavailable(f"{partition}: its index moves too fast to be counted")
-
-    async def _extents(self, partition: Partition, head: Head) -> AsyncIterator[Extent]:
-        offset, end = head.log_start, head.next_offset
-        while offset < end:
-            for extent in await self._reader.extents_from(partition, offset, end, PAGE, head):
-                yield extent
-                offset = extent.end
 
     async def _sweep(self, partition: Partition, head: Head) -> None:
         if head.log_start:
@@ -147,8 +140,9 @@ class Retainer:
             limit = DROPPED_AT_ONCE
 
     async def bury(self, topic: Topic) -> None:
-        """Remove a doomed topic: its objects, then its items, the doom itself last. Then again its
-        objects: some may have been written until its heads were gone."""
+        """Remove a doomed topic: its objects, then its items, the entry in the list of doomed
+        topics last. Then again its objects: some may have been written until its heads were
+        gone."""
         await self._delete_all(topic)
         await self._stores.ledger.forget_topic(topic)
         await self._delete_all(topic)

@@ -1,8 +1,10 @@
-"""Segments (merged or compacted objects): their keys, and how many offsets one may span."""
+"""Segments (merged or compacted objects): their keys, their writing, and their longest span."""
 
-from samsa.ports import Partition
+from collections.abc import AsyncIterator, Callable, Sequence
 
-from .stores import partition_prefix
+from samsa.ports import Buffer, Extent, Partition, PendingDeletion
+
+from .stores import Stores, partition_prefix
 
 LONGEST = 2**31
 """Offsets that one extent may span: marks count from its base in 32 bits."""
@@ -11,3 +13,27 @@ LONGEST = 2**31
 def segment_key(partition: Partition, base: int, end: int, nonce: str) -> str:
     """A key that no other object has."""
     return f"{partition_prefix(partition)}{base:020d}-{end:020d}-{nonce}"
+
+
+async def swap_in(
+    stores: Stores,
+    partition: Partition,
+    old: Sequence[Extent],
+    parts: AsyncIterator[Buffer],
+    extent_of: Callable[[str], Extent],
+) -> Extent | None:
+    """Replace neighbouring extents by one new object: announce, write, swap. `extent_of` describes
+    the object of a key. None: another process was faster."""
+    base, end = old[0].base, old[-1].end
+    key = segment_key(partition, base, end, stores.nonce())
+    announced = PendingDeletion(key, base, end, (key,), stores.clock.now_ms(), announced=True)
+    # No retry: a late one, after the object was swept, would announce an object that is gone.
+    await stores.ledger.announce(partition, announced)
+    await stores.objects.put_stream(key, parts)
+    new = extent_of(key)
+    if await stores.retry(stores.ledger.replace_extents, partition, old, [new]):
+        return new
+    # No later swap can take it: old extents and announcements do not come back.
+    await stores.objects.delete([key])
+    await stores.ledger.forget_grave(partition, key)
+    return None

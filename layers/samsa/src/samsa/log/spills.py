@@ -8,7 +8,8 @@ from .stores import Stores
 
 SPILL = "spill/"
 SPILLS = Partition(UUID(int=0), 0)
-"""Not a real partition: the ledger keeps here the graves of objects that belong to none."""
+"""Not a real partition: under it the ledger keeps the pending deletions of objects that belong to
+no partition."""
 KEPT_MS = 24 * 3_600_000
 AT_ONCE = 500
 ALL = 100_000

@@ -1,11 +1,11 @@
 """Sweep: deletes objects that nothing refers to any more, after a grace time.
 
-The ledger names them in graves. A swap adds a grave for the objects that it took out of the index.
-Retention adds one for the objects below the log's start. The writer of a segment adds one for the
-new object (announces it), and the swap removes that one again. A sweep that finds a grave without a
-time stores the time. A sweep that finds it after the grace time, when no reader can still have
-planned on its objects, deletes them and then forgets the grave. After a crash in between, the grave
-is found again; deleting twice is harmless.
+The ledger names them in pending deletions (in code and tables: graves). A swap adds one for the
+objects that it took out of the index. Retention adds one for the objects below the log's start. The
+writer of a segment adds one for the new object (announces it), and the swap removes that one again.
+A sweep that finds a pending deletion without a time stores the time. A sweep that finds it after
+the grace time, when no reader can still have planned on its objects, deletes them and then removes
+the pending deletion. After a crash in between, it is found again; deleting twice is harmless.
 
 Objects that were put and never committed are found by listing all objects.
 
@@ -36,7 +36,7 @@ class Sweeper:
         """Objects, since this process began."""
 
     async def sweep(self, partition: Partition) -> int:
-        """One pass over the graves; how many there were."""
+        """One pass over the pending deletions; how many there were."""
         ledger, limits = self._stores.ledger, self._stores.limits
         graves = await ledger.graves(partition, AT_ONCE)
         for grave in graves:
@@ -53,8 +53,8 @@ class Sweeper:
         return len(graves)
 
     async def below(self, partition: Partition, floor: int) -> bool:
-        """Add a grave for what the journal keeps only below `floor`, the log's start. False: it is
-        there already, or too many floors are pending."""
+        """Add a pending deletion for what the journal keeps only below `floor`, the log's start.
+        False: it is there already, or too many floors are pending."""
         ledger = self._stores.ledger
         if floor <= await ledger.cursor(partition, SWEPT):
             return False
@@ -103,7 +103,7 @@ class Sweeper:
         self.deleted += len(keys)
 
     async def _empty(self, partition: Partition, grave: PendingDeletion) -> bool:
-        """Delete the objects of a grave. False: some cannot be deleted yet."""
+        """Delete the objects of a pending deletion. False: some cannot be deleted yet."""
         if grave.name.startswith(FLOOR):
             await self._stores.journal.sweep(partition, grave.end)
             await self._stores.ledger.move_cursor(partition, SWEPT, grave.end)

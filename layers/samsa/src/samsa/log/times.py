@@ -1,6 +1,5 @@
 """Finds offsets by time: by the greatest timestamps of extents, then of marks, then in batches."""
 
-from collections.abc import AsyncIterator
 from typing import NamedTuple, Protocol, TypeVar
 
 from samsa.ports import Buffer, Extent, Head, Partition
@@ -13,8 +12,6 @@ from .read import Reader
 from .stores import Stores
 
 T = TypeVar("T")
-
-PAGE = 1_000
 
 
 class Found(NamedTuple):
@@ -69,7 +66,7 @@ class Times:
             first = await self._first(extent, extent.max_timestamp, 0)
             return _visible(first, head, committed)
         newest = await self._newest_from(extent, head.log_start)
-        async for later in self._extents(partition, extent.end, head):
+        async for later in self._reader.extents(partition, extent.end, head):
             newest = max(newest, later.max_timestamp)
         return await self.at(partition, newest, committed) if newest >= 0 else None
 
@@ -98,19 +95,10 @@ class Times:
     async def _next(
         self, partition: Partition, offset: int, timestamp: int, head: Head
     ) -> Extent | None:
-        async for extent in self._extents(partition, offset, head):
+        async for extent in self._reader.extents(partition, offset, head):
             if extent.max_timestamp >= timestamp:
                 return extent
         return None
-
-    async def _extents(
-        self, partition: Partition, offset: int, head: Head
-    ) -> AsyncIterator[Extent]:
-        end = head.next_offset
-        while offset < end:
-            for extent in await self._reader.extents_from(partition, offset, end, PAGE, head):
-                yield extent
-                offset = extent.end
 
 
 def _tail(head: Head) -> list[Extent]:

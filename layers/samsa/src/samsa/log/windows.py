@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from samsa.ports import Missing, Partition, UnknownPartition, has_passed
-from samsa.ports.windows import WINDOWS, Row, directory_size, put_at, read_directory
+from samsa.ports.windows import WINDOWS, WindowRow, directory_size, put_at, read_directory
 
 from .stores import Stores
 from .sweep import Sweeper
@@ -18,7 +18,7 @@ AT_ONCE = 5_000
 """Windows that are checked together."""
 GETS = 32
 """Directories that are read at the same time."""
-Directories = dict[str, list[Row]]
+Directories = dict[str, list[WindowRow]]
 
 
 class WindowSweeper:
@@ -65,7 +65,7 @@ class WindowSweeper:
                     found[key] = rows
         return found
 
-    async def _rows(self, key: str) -> list[Row]:
+    async def _rows(self, key: str) -> list[WindowRow]:
         get = self._stores.objects.get
         try:
             return read_directory(await self._stores.retry(get, key, 0, directory_size(key)))
@@ -82,7 +82,7 @@ class WindowSweeper:
         return {key: rows for key, rows in windows.items() if key not in named}
 
 
-def _partitions(directories: Iterable[list[Row]]) -> dict[Partition, int]:
+def _partitions(directories: Iterable[list[WindowRow]]) -> dict[Partition, int]:
     """Each with the lowest offset that was guessed for it."""
     lowest: dict[Partition, int] = {}
     for partition, guess in (row for rows in directories for row in rows):

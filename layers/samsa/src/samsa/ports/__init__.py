@@ -40,7 +40,7 @@ from .security import (
     SecurityStore,
 )
 from .transactions import PendingOffsets, TransactionItem, Transactions
-from .wakeups import Appended, Awaited, GroupKey, Subscription, Wakeups
+from .wakeups import Appended, Awaited, GroupKey, Subscription, Waiting, Wakeups
 
 __all__ = [
     "Aborted",
@@ -86,6 +86,7 @@ __all__ = [
     "Transactions",
     "Unavailable",
     "UnknownPartition",
+    "Waiting",
     "Wakeups",
     "graves_of",
     "has_passed",

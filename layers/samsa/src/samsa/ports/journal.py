@@ -94,9 +94,11 @@ class Journal(Protocol):
         extent: Extent,
         parts: Sequence[Buffer],
         claims: Sequence[Claim],
+        lingers: bool = False,
     ) -> CommitResult:
         """Append `parts`. Their batches have offsets from `extent.base` on: the guess. The extent
-        describes them; its `key`, `start`, `shift`, `data` and `id` are chosen here.
+        describes them; its `key`, `start`, `shift`, `data` and `id` are chosen here. `lingers`: the
+        answer may be a little late if that keeps the head small.
 
         Raises UnknownPartition; and Unavailable: then the append may be stored or not. If it is
         repeated, it may be stored twice, unless it has a claim.

@@ -39,12 +39,18 @@ class Appended(NamedTuple):
     """Valid until `wake` returns."""
 
 
-class Wakeups(Protocol):
-    address: str
-    """The name under which others wake this process: a head's watcher, a member's waiter."""
+class Waiting(Protocol):
+    """What a request needs to wait and to be woken."""
+
+    @property
+    def address(self) -> str:
+        """The name under which others wake the request: a head's watcher, a member's waiter."""
+        ...
 
     def subscribe(self, awaited: Iterable[Awaited]) -> AbstractContextManager[Subscription]: ...
 
+
+class Wakeups(Waiting, Protocol):
     def wake(
         self, awaited: Awaited, watchers: Iterable[str], appended: Appended | None = None
     ) -> None: ...

@@ -19,7 +19,7 @@ WINDOW_BYTES = 8 * 1024 * 1024
 _ROW = struct.Struct(">16siq")
 
 
-class Row(NamedTuple):
+class WindowRow(NamedTuple):
     """One append of a window's directory."""
 
     partition: Partition
@@ -39,12 +39,12 @@ def directory_size(key: str) -> int:
     return int(key.removeprefix(WINDOWS).split("-")[1]) * _ROW.size
 
 
-def directory(rows: Sequence[Row]) -> bytes:
+def directory(rows: Sequence[WindowRow]) -> bytes:
     return b"".join(_ROW.pack(p.topic_id.bytes, p.number, guess) for p, guess in rows)
 
 
-def read_directory(packed: Buffer) -> list[Row]:
+def read_directory(packed: Buffer) -> list[WindowRow]:
     return [
-        Row(Partition(UUID(bytes=topic), number), guess)
+        WindowRow(Partition(UUID(bytes=topic), number), guess)
         for topic, number, guess in _ROW.iter_unpack(packed)
     ]

@@ -38,7 +38,7 @@ _HEAD_WITH_TIMESTAMP = struct.Struct(">bbq")
 _LENGTH = struct.Struct(">i")
 
 
-class Wanted(NamedTuple):
+class WantedMessages(NamedTuple):
     """What a client asks for."""
 
     magic: int
@@ -73,7 +73,7 @@ def to_batch(message_set: Buffer, most: int, limit: int) -> Making[bytes]:
     return sealed(payload)
 
 
-def from_batches(stored: Iterable[Buffer], wanted: Wanted, limit: int) -> Making[bytes]:
+def from_batches(stored: Iterable[Buffer], wanted: WantedMessages, limit: int) -> Making[bytes]:
     """An uncompressed message set of the records from an offset on: up to `max_bytes`, and at least
     one message. A batch may unpack to `limit` bytes.
     """
@@ -99,7 +99,9 @@ def _batches(stored: Iterable[Buffer]) -> Iterator[tuple[BatchHeader, memoryview
             yield header, memoryview(data)[start:position]
 
 
-def _add(made: bytearray, header: BatchHeader, plain: bytes, wanted: Wanted) -> Making[bool]:
+def _add(
+    made: bytearray, header: BatchHeader, plain: bytes, wanted: WantedMessages
+) -> Making[bool]:
     """True if the message set is full."""
     attributes = header.attributes & LOG_APPEND_TIME if wanted.magic else 0
     skipped, position = 0, 0

@@ -18,7 +18,7 @@ _TIMESTAMP = struct.Struct(">q")
 _LENGTH = struct.Struct(">i")
 
 
-class Message(NamedTuple):
+class LegacyMessage(NamedTuple):
     magic: int
     attributes: int
     timestamp: int
@@ -37,7 +37,7 @@ class Message(NamedTuple):
         return self.magic > 0 and bool(self.attributes & LOG_APPEND_TIME)
 
 
-def unwrapped(message_set: memoryview, limit: int) -> Iterator[Message]:
+def unwrapped(message_set: memoryview, limit: int) -> Iterator[LegacyMessage]:
     """All messages; a compressed message is replaced by the messages inside it."""
     for message in _messages(message_set):
         if message.codec is Codec.NONE:
@@ -48,7 +48,7 @@ def unwrapped(message_set: memoryview, limit: int) -> Iterator[Message]:
             yield from _inside(message, memoryview(inner))
 
 
-def _unpack(wrapper: Message, limit: int) -> bytes:
+def _unpack(wrapper: LegacyMessage, limit: int) -> bytes:
     if wrapper.value is None:
         raise InvalidRecord("a compressed message has no value")
     if wrapper.codec is Codec.LZ4 and wrapper.magic == 0:
@@ -56,7 +56,7 @@ def _unpack(wrapper: Message, limit: int) -> bytes:
     return decompress(wrapper.codec, wrapper.value, limit)
 
 
-def _inside(wrapper: Message, inner: memoryview) -> Iterator[Message]:
+def _inside(wrapper: LegacyMessage, inner: memoryview) -> Iterator[LegacyMessage]:
     if not inner:
         raise InvalidRecord("a compressed message holds no other")
     for message in _messages(inner):
@@ -66,7 +66,7 @@ def _inside(wrapper: Message, inner: memoryview) -> Iterator[Message]:
         yield message._replace(timestamp=wrapper.timestamp) if append_time else message
 
 
-def _messages(message_set: memoryview) -> Iterator[Message]:
+def _messages(message_set: memoryview) -> Iterator[LegacyMessage]:
     position, limit = 0, len(message_set)
     while position < limit:
         start = position + _FRAME.size
@@ -79,7 +79,7 @@ def _messages(message_set: memoryview) -> Iterator[Message]:
         yield _message(message_set[start:position])
 
 
-def _message(body: memoryview) -> Message:
+def _message(body: memoryview) -> LegacyMessage:
     try:
         crc, magic, attributes = _HEAD.unpack_from(body)
         timestamp, position = _timestamp(magic, body)
@@ -91,7 +91,7 @@ def _message(body: memoryview) -> Message:
         raise CorruptBatch("a message is not as long as it says")
     if zlib.crc32(body[4:]) != crc:
         raise CorruptBatch("the checksum does not match")
-    return Message(magic, attributes, timestamp, key, value)
+    return LegacyMessage(magic, attributes, timestamp, key, value)
 
 
 def _timestamp(magic: int, body: memoryview) -> tuple[int, int]:

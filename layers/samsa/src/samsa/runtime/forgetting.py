@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from samsa.broker.broker import Broker
 from samsa.coordinator.offsets import forget_expired, forget_offsets
-from samsa.log.failures import Step
-from samsa.log.merge import Budget
+from samsa.log.failures import UpkeepStep
+from samsa.log.merge import RoundBudget
 from samsa.ports import Partition, Topic
 
 from .logs import event
@@ -20,14 +20,14 @@ NO_TOPICS: Iterable[Topic] = ()
 NO_GROUPS: Iterable[str] = ()
 
 
-async def forget(broker: Broker, budget: Budget) -> None:
+async def forget(broker: Broker, budget: RoundBudget) -> None:
     """Each is a step of its own: if one fails, the others still run."""
     ledger = broker.stores.ledger
     limit_s = max(0.0, budget.turn_s()) + budget.slack_s
 
     async def step(kind: str, name: str, work: Callable[[], Awaitable[T]], otherwise: T) -> T:
         attempt = broker.log.janitor.failures.attempt
-        return await attempt(Step(kind, name), work, otherwise, limit_s)
+        return await attempt(UpkeepStep(kind, name), work, otherwise, limit_s)
 
     for topic in await step("doomed topics", "", ledger.doomed_topics, NO_TOPICS):
         await step("burial", topic.name, partial(_bury, broker, topic), None)

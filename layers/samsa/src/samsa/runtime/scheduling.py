@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samsa.broker.broker import Broker, Rules
-from samsa.log.failures import Step
+from samsa.log.failures import UpkeepStep
 from samsa.log.retain import FOR_EVER
 from samsa.ports import Partition, Topic, UnknownPartition
 from samsa.topics.compacted import is_compacted
@@ -123,7 +123,7 @@ async def tend_for_ever(broker: Broker, every_s: float, schedule: Schedule | Non
     attempt = broker.log.janitor.failures.attempt
     while True:
         more = await attempt(
-            Step("round", ""), lambda: tend(broker, seen=seen), False, ROUND_LIMIT_S
+            UpkeepStep("round", ""), lambda: tend(broker, seen=seen), False, ROUND_LIMIT_S
         )
         await asyncio.sleep(0 if more else every_s)
 

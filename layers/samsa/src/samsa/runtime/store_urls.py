@@ -10,7 +10,7 @@ from samsa.local.health import FULL, kind_of, reserve_of
 from samsa.local.journal import SqliteJournal
 from samsa.local.memory import MemoryObjects
 from samsa.local.object_journal import ObjectJournal
-from samsa.local.read_only_ledger import Onlooker, look_on
+from samsa.local.read_only_ledger import ReadOnlyLedger, look_on
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
 from samsa.log.cache import TailCache
@@ -101,7 +101,7 @@ def open_journal(
     """`nonce` returns a unique word. It is not needed for reads."""
     if not isinstance(ledger, SqliteLedger):
         return _open_head_journal(ledger, objects, nonce, has_window)
-    if isinstance(objects, FolderObjects) and not isinstance(ledger, Onlooker):
+    if isinstance(objects, FolderObjects) and not isinstance(ledger, ReadOnlyLedger):
         if os.stat(objects.root).st_dev == os.stat(ledger.health.folder).st_dev:
             objects.health = ledger.health
         journal = SqliteJournal(ledger, objects.root, nonce(), fsync, objects.health)

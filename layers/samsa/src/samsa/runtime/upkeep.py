@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from samsa.broker.broker import Broker, Rules
 from samsa.log import janitor
-from samsa.log.failures import Step
-from samsa.log.merge import Budget, Merged
+from samsa.log.failures import UpkeepStep
+from samsa.log.merge import Merged, RoundBudget
 from samsa.log.retain import FOR_EVER, Retention
 from samsa.log.runs import Sizes
 from samsa.log.spills import SPILLS
@@ -59,13 +59,15 @@ def sizes_of(topic: Topic, retention: Retention, largest: int) -> Sizes:
     return Sizes(segment, span_ms=retention.max_age_ms // (2 * SHARE))
 
 
-def round_budget(out_of_time: Callable[[], bool] = lambda: False, rest_s: float = REST_S) -> Budget:
-    return Budget(ROUND_BYTES, ROUND_SWAPS, out_of_time, rest_s)
+def round_budget(
+    out_of_time: Callable[[], bool] = lambda: False, rest_s: float = REST_S
+) -> RoundBudget:
+    return RoundBudget(ROUND_BYTES, ROUND_SWAPS, out_of_time, rest_s)
 
 
 async def tend(
     broker: Broker,
-    budget: Budget | None = None,
+    budget: RoundBudget | None = None,
     told: Told | None = None,
     seen: Callable[[Sequence[Topic]], None] | None = None,
 ) -> bool:
@@ -82,7 +84,7 @@ async def tend(
 
 
 async def tend_topics(
-    broker: Broker, topics: Sequence[Topic], budget: Budget, told: Told | None = None
+    broker: Broker, topics: Sequence[Topic], budget: RoundBudget, told: Told | None = None
 ) -> bool:
     """Tend their partitions in turn, each with a budget of its own, so that a partition with much
     work does not delay the others. A round that ends early leaves the rest to the next round."""
@@ -118,7 +120,7 @@ async def _first(broker: Broker, partitions: int, left_at: int) -> int:
 
 
 async def tend_partition(
-    broker: Broker, topic: Topic, partition: Partition, budget: Budget
+    broker: Broker, topic: Topic, partition: Partition, budget: RoundBudget
 ) -> bool:
     """Returns whether work was done and more is left. A failing step does not stop the others."""
     turn = Turn(broker, topic, partition, budget)
@@ -136,7 +138,9 @@ async def tend_partition(
 class Turn:
     """One partition's turn. A step ends when the time is up, or is cancelled a while later."""
 
-    def __init__(self, broker: Broker, topic: Topic, partition: Partition, budget: Budget) -> None:
+    def __init__(
+        self, broker: Broker, topic: Topic, partition: Partition, budget: RoundBudget
+    ) -> None:
         self._broker = broker
         self._topic = topic
         self._partition = partition
@@ -168,13 +172,13 @@ class Turn:
         inspect = self._broker.log.janitor.inspect
         return self._step("inspection", lambda: inspect(self._partition, self._budget), None)
 
-    def _rules(self) -> janitor.Rules:
+    def _rules(self) -> janitor.TopicRules:
         retention = rules_of(self._topic, self._broker.rules)
         largest = self._broker.stores.limits.segment_bytes
-        return janitor.Rules(retention, sizes_of(self._topic, retention, largest))
+        return janitor.TopicRules(retention, sizes_of(self._topic, retention, largest))
 
     async def _step(self, kind: str, work: Callable[[], Awaitable[T]], otherwise: T) -> T:
-        step = Step(kind, self._topic.name, self._partition.number)
+        step = UpkeepStep(kind, self._topic.name, self._partition.number)
         failures = self._broker.log.janitor.failures
         return await failures.attempt(step, work, otherwise, self._limit_s)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from samsa.broker.broker import Broker
-from samsa.broker.nodes import Named
+from samsa.broker.nodes import NamedNode
 
 from .config_kinds import INT32_MAX, INT64_MAX, ConfigType
 from .resources import Source
@@ -79,7 +79,7 @@ class BrokerConfig(NamedTuple):
     default: str | None
 
 
-def broker_configs(node: Named, broker: Broker) -> list[BrokerConfig]:
+def broker_configs(node: NamedNode, broker: Broker) -> list[BrokerConfig]:
     """For another process, the settings of this one: all processes should be started alike."""
     own = _own(node, broker)
     found = []
@@ -90,7 +90,7 @@ def broker_configs(node: Named, broker: Broker) -> list[BrokerConfig]:
     return found
 
 
-def _own(node: Named, broker: Broker) -> dict[str, str | None]:
+def _own(node: NamedNode, broker: Broker) -> dict[str, str | None]:
     """The configs that have a real value here."""
     listener = f"PLAINTEXT://{node.host}:{node.port}"
     rules = broker.rules

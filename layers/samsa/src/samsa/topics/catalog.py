@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, NoReturn
 from uuid import UUID
 
+from samsa.bounded import Bounded
 from samsa.log.background import Background
 from samsa.log.stores import Stores
 from samsa.ports import Partition, Topic, Unavailable
@@ -51,7 +52,7 @@ class Catalog:
     def __init__(self, stores: Stores, rules: CatalogRules) -> None:
         self._stores = stores
         self._rules = rules
-        self._kept: dict[str | UUID, tuple[int, Topic]] = {}
+        self._kept = Bounded[str | UUID, tuple[int, Topic]](MAX_KEPT)
         self.on_change: Callable[[Topic], None] = lambda _: None
         """Called with each topic that is created or changed here."""
         self._index = TopicIndex()
@@ -111,10 +112,9 @@ class Catalog:
         return topic
 
     def _keep(self, topic: Topic) -> None:
-        if len(self._kept) > MAX_KEPT:
-            self._kept.clear()
         until = self._stores.clock.now_ms() + REMEMBER_MS
-        self._kept[topic.name] = self._kept[topic.id] = (until, topic)
+        for key in (topic.name, topic.id):
+            self._kept.keep(key, (until, topic))
 
     def forget(self, topic: Topic) -> None:
         self._kept.pop(topic.name, None)

@@ -27,12 +27,12 @@ NAME = "{name}"
 """Placeholder for the config's name in a problem."""
 
 
-class Kind(NamedTuple):
+class ConfigKind(NamedTuple):
     type: ConfigType
     problem: Callable[[str], Problem]
 
 
-def _number(type_: ConfigType, least: int, most: int) -> Kind:
+def _number(type_: ConfigType, least: int, most: int) -> ConfigKind:
     bits = INT64_MAX if type_ is ConfigType.LONG else INT32_MAX
 
     def problem(value: str) -> Problem:
@@ -43,31 +43,31 @@ def _number(type_: ConfigType, least: int, most: int) -> Kind:
             return text, f"Value must be at least {least}"
         return (text, f"Value must be no more than {most}") if int(text) > most else None
 
-    return Kind(type_, problem)
+    return ConfigKind(type_, problem)
 
 
-def int_(least: int, most: int = INT32_MAX) -> Kind:
+def int_(least: int, most: int = INT32_MAX) -> ConfigKind:
     return _number(ConfigType.INT, least, most)
 
 
-def long(least: int = -INT64_MAX - 1) -> Kind:
+def long(least: int = -INT64_MAX - 1) -> ConfigKind:
     return _number(ConfigType.LONG, least, INT64_MAX)
 
 
-def one_of(*words: str) -> Kind:
+def one_of(*words: str) -> ConfigKind:
     def problem(value: str) -> Problem:
         text = value.strip()
         return None if text in words else (text, f"String must be one of: {', '.join(words)}")
 
-    return Kind(ConfigType.STRING, problem)
+    return ConfigKind(ConfigType.STRING, problem)
 
 
-def some_of(*words: str) -> Kind:
+def some_of(*words: str) -> ConfigKind:
     def problem(value: str) -> Problem:
         bad = [part for part in parts(value) if part not in words]
         return (bad[0], f"String must be one of: {', '.join(words)}") if bad else None
 
-    return Kind(ConfigType.LIST, problem)
+    return ConfigKind(ConfigType.LIST, problem)
 
 
 def parts(value: str) -> list[str]:
@@ -107,7 +107,7 @@ def _replicas(value: str) -> Problem:
     )
 
 
-YES_NO = Kind(ConfigType.BOOLEAN, _yes_no)
-RATIO = Kind(ConfigType.DOUBLE, _ratio)
-GZIP_LEVEL = Kind(ConfigType.INT, _gzip_level)
-REPLICAS = Kind(ConfigType.LIST, _replicas)
+YES_NO = ConfigKind(ConfigType.BOOLEAN, _yes_no)
+RATIO = ConfigKind(ConfigType.DOUBLE, _ratio)
+GZIP_LEVEL = ConfigKind(ConfigType.INT, _gzip_level)
+REPLICAS = ConfigKind(ConfigType.LIST, _replicas)

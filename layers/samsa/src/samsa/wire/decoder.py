@@ -21,7 +21,7 @@ from samsa.wire.rows import default_source
 from samsa.wire.runtime import long_varint, skip_tags, tag_header, to_uuid
 from samsa.wire.schema import Field, Message, Struct
 from samsa.wire.sizes import smallest
-from samsa.wire.source import Source, packer
+from samsa.wire.source import GeneratedSource, packer
 from samsa.wire.types import STRING, UUID, Fixed, Primitive
 
 _RUNTIME = {
@@ -58,7 +58,7 @@ class _Writer:
         self.label = f"{message.name} v{version}"
         self.run: list[tuple[str, str]] = []
         self.after_run: list[str] = []
-        self.source = Source(_RUNTIME)
+        self.source = GeneratedSource(_RUNTIME)
         self.source.emit("at = 0", "end = len(data)")
 
     def struct(self, struct: Struct, row: str) -> None:

@@ -17,7 +17,7 @@ from samsa.wire.errors import LongAnswer
 from samsa.wire.rows import frozen_default
 from samsa.wire.runtime import records_pieces, tag_section, varint_bytes
 from samsa.wire.schema import Field, Message, Segment, Struct
-from samsa.wire.source import Source
+from samsa.wire.source import GeneratedSource
 from samsa.wire.types import RECORDS, STRING, UUID, Fixed, Primitive
 
 _RUNTIME = {
@@ -50,7 +50,7 @@ class _Writer:
         self.flexible = message.flexible(version)
         self.run: list[tuple[str, str]] = []
         self.out = "out"
-        self.source = Source(_RUNTIME)
+        self.source = GeneratedSource(_RUNTIME)
 
     def struct(self, struct: Struct, row: str) -> None:
         present = [field for field in struct.fields if field.present(self.version)]

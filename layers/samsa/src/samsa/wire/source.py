@@ -14,7 +14,7 @@ def packer(codes: str) -> Packer:
     return Packer(">" + codes)
 
 
-class Source:
+class GeneratedSource:
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names: dict[str, Any] = dict(names)
         self._lines: list[str] = []
