@@ -225,7 +225,13 @@ async def test_handshakes_count_as_connections(start: Start):
 
 
 @pytest.mark.parametrize(
-    "bytes_", [b"GET / HTTP/1.1\r\n\r\n", BEAT, b"\x16\x03\x01" + b"\xff" * 600, os.urandom(100)]
+    "bytes_",
+    [
+        pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="http"),
+        pytest.param(BEAT, id="a Kafka request"),
+        pytest.param(b"\x16\x03\x01" + b"\xff" * 600, id="a broken hello"),
+        pytest.param(bytes(range(100, 200)), id="noise"),
+    ],
 )
 async def test_what_is_no_handshake_ends_the_connection(start: Start, bytes_: bytes):
     running = await start()
