@@ -93,11 +93,21 @@ def test_a_time_for_all_goes_before_times_before_offsets():
         ({"failOnDataLoss": "perhaps"}, "not one of true, false"),
         ({"startingOffsetsByTimestampStrategy": "guess"}, "not one of error, latest"),
         ({"maxOffsetsPerTrigger": "1", "maxBytesPerTrigger": "1"}, "exclude one another"),
+        ({"minOffsetsPerTrigger": "3", "maxOffsetsPerTrigger": "2"}, "is more than"),
+        ({"maxTriggerDelay": "15 parsecs"}, "no duration"),
+        ({"maxTriggerDelay": "soon"}, "no duration"),
     ],
 )
 def test_a_bad_option_is_named_with_what_would_be_right(options, said):
     with pytest.raises(BadOption, match=said):
         read(**options)
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"), [(None, 900_000), ("500", 500), ("30s", 30_000), ("2 H", 7_200_000)]
+)
+def test_a_trigger_delay_is_written_as_for_sparks_kafka_source(text: str | None, ms: int):
+    assert read(**{"maxTriggerDelay": text} if text else {}).max_delay_ms == ms
 
 
 def test_no_topic_and_a_bad_pattern_are_refused():

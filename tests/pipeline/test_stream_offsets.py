@@ -14,13 +14,22 @@ from pyspark_samsa.limits import shares
 from pyspark_samsa.options import read_options
 from pyspark_samsa.positions import IDS
 from pyspark_samsa.stream import SamsaStreamReader
+from samsa.ports import Clock
 
 ALL = ReadAllAvailable()
 
 
-def stream(log: Given, **options: Any) -> SamsaStreamReader:
+def stream(log: Given, clock: Clock | None = None, **options: Any) -> SamsaStreamReader:
     given = {**log.options, "startingOffsets": "earliest", **options}
-    return SamsaStreamReader(read_options(given, streaming=True))
+    return SamsaStreamReader(read_options(given, streaming=True), clock)
+
+
+class SetClock:
+    def __init__(self) -> None:
+        self.now = 1_000_000
+
+    def now_ms(self) -> int:
+        return self.now
 
 
 def rows(stream: SamsaStreamReader, splits: list[InputPartition]) -> list[tuple[int, int]]:
@@ -114,6 +123,54 @@ def test_the_options_set_the_limit(local_log: Given, name: str):
     assert by_rows.getDefaultReadLimit() == ReadMaxRows(7)
     by_bytes = stream(local_log, subscribe=name, maxBytesPerTrigger="9")
     assert by_bytes.getDefaultReadLimit() == ReadMaxBytes(9)
+
+
+def test_a_batch_waits_until_there_are_enough_offsets(local_log: Given, name: str):
+    reading = stream(local_log, SetClock(), subscribe=name, minOffsetsPerTrigger="3")
+    first, limit = of(name, 6, 1), ReadMaxRows(100)
+    assert reading.latestOffset(first, limit) == of(name, 6, 2)  # of a query that goes on
+    local_log.append(name, 0, a_batch(b"1"), a_batch(b"2"))
+    assert reading.latestOffset(of(name, 6, 2), limit) == of(name, 6, 2)
+    local_log.append(name, 1, a_batch(b"3"))
+    assert reading.latestOffset(of(name, 6, 2), limit) == of(name, 8, 3)
+    assert reading.latestOffset(of(name, 8, 3), limit) == of(name, 8, 3)
+
+
+@pytest.mark.parametrize("step_ms", [1_000, -1_000])
+def test_a_batch_waits_no_longer_than_the_delay_though_the_clock_is_set_back(
+    local_log: Given, name: str, step_ms: int
+):
+    clock = SetClock()
+    delayed = {"minOffsetsPerTrigger": "100", "maxTriggerDelay": "1s"}
+    reading = stream(local_log, clock, subscribe=name, **delayed)
+    assert reading.latestOffset(of(name, 0, 0), ALL) == of(name, 6, 2)
+    local_log.append(name, 0, a_batch(b"late"))
+    clock.now += step_ms - (step_ms > 0)
+    if step_ms > 0:
+        assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 6, 2)
+        clock.now += 1
+    assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 7, 2)
+
+
+def test_what_is_available_now_is_read_however_little_it_is(local_log: Given, name: str):
+    reading = stream(local_log, SetClock(), subscribe=name, minOffsetsPerTrigger="100")
+    assert reading.latestOffset(of(name, 6, 1), ALL) == of(name, 6, 2)
+    local_log.append(name, 0, a_batch(b"one"))
+    reading.prepareForTriggerAvailableNow()
+    assert reading.latestOffset(of(name, 6, 2), ALL) == of(name, 7, 2)
+
+
+def test_no_task_has_more_records_than_allowed(local_log: Given):
+    name = local_log.topic(2)
+    batch = a_batch(*[b"x" * 50] * 10)
+    local_log.fill({(name, 0): [batch] * 3, (name, 1): [batch]})
+    reading = stream(local_log, subscribe=name, maxRecordsPerPartition="7")
+    splits = list(reading.partitions(of(name, 4, 0), of(name, 30, 10)))
+    counts = [len(rows(reading, [split])) for split in splits]
+    assert max(counts) <= 7
+    assert len(counts) <= 8
+    everything = [(0, offset) for offset in range(4, 30)] + [(1, offset) for offset in range(10)]
+    assert rows(reading, splits) == everything
 
 
 def test_available_now_ends_where_the_log_ended_then(local_log: Given, name: str):

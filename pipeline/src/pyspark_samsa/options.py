@@ -37,13 +37,19 @@ KNOWN = (
     "endingTimestamp",
     "maxOffsetsPerTrigger",
     "maxBytesPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
     "minPartitions",
+    "maxRecordsPerPartition",
     "maxBytesPerPartition",
     "failOnDataLoss",
     "includeHeaders",
     "columns",
     "kafka.isolation.level",
 )
+MAX_TRIGGER_DELAY = "15m"
+_DURATION = re.compile(r"(\d+)\s*([a-z]*)")
+_UNIT_MS = {"": 1, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 OF_A_CONSUMER = ("groupidprefix", "fetchoffset.", "kafkaconsumer.", "kafka.")
 """Prefixes of options that tell Spark's Kafka source how to consume. There is no consumer here:
 they are ignored, so that a job that moves may keep them."""
@@ -73,6 +79,15 @@ Subscription: TypeAlias = Names | Pattern | Assigned
 
 
 @dataclass(frozen=True, slots=True)
+class Cuts:
+    """How rows are divided among tasks."""
+
+    min_tasks: int | None = None
+    most_records: int | None = None
+    most_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     ledger: str
     objects: str
@@ -84,8 +99,10 @@ class Options:
     columns: tuple[str, ...]
     max_offsets: int | None
     max_bytes: int | None
-    min_partitions: int | None
-    split_bytes: int | None
+    min_offsets: int | None
+    """A micro-batch begins when there are so many, or after `max_delay_ms`."""
+    max_delay_ms: int
+    cuts: Cuts
     fail_on_data_loss: bool
     read_committed: bool = True
 
@@ -144,6 +161,14 @@ class UserOptions:
             raise BadOption(f"{name}: {number} is not more than 0")
         return number
 
+    def duration_ms(self, name: str, default: str) -> int:
+        """As Spark's Kafka source takes it: a number without a unit is milliseconds."""
+        text = (self.text(name) or default).strip().lower()
+        found = _DURATION.fullmatch(text)
+        if found is None or found[2] not in _UNIT_MS:
+            raise BadOption(f"{name}: {text!r} is no duration; it looks like 500ms, 30s or 15m")
+        return int(found[1]) * _UNIT_MS[found[2]]
+
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         text = (self.text(name) or choices[0]).strip().lower()
         if text not in choices:
@@ -163,6 +188,9 @@ def read_options(options: Mapping[str, str], streaming: bool) -> Options:
     )
     if max_offsets and max_bytes:
         raise BadOption("maxOffsetsPerTrigger and maxBytesPerTrigger exclude one another")
+    min_offsets = given.number("minOffsetsPerTrigger")
+    if min_offsets and max_offsets and min_offsets > max_offsets:
+        raise BadOption("minOffsetsPerTrigger is more than maxOffsetsPerTrigger")
     return Options(
         ledger=given.ledger,
         objects=given.objects,
@@ -174,8 +202,13 @@ def read_options(options: Mapping[str, str], streaming: bool) -> Options:
         columns=read_columns(options),
         max_offsets=max_offsets,
         max_bytes=max_bytes,
-        min_partitions=given.number("minPartitions"),
-        split_bytes=given.number("maxBytesPerPartition"),
+        min_offsets=min_offsets,
+        max_delay_ms=given.duration_ms("maxTriggerDelay", MAX_TRIGGER_DELAY),
+        cuts=Cuts(
+            min_tasks=given.number("minPartitions"),
+            most_records=given.number("maxRecordsPerPartition"),
+            most_bytes=given.number("maxBytesPerPartition"),
+        ),
         fail_on_data_loss=given.choice("failOnDataLoss", ("true", "false")) == "true",
         read_committed=given.choice("kafka.isolation.level", LEVELS) == LEVELS[0],
     )

@@ -78,7 +78,7 @@ class SamsaReader(DataSourceReader):
                 )
                 for where, some in wanted.items()
             )
-        return split([*chain(*found)], options.min_partitions, options.split_bytes)
+        return split([*chain(*found)], options.cuts)
 
     def _within(self, where: TopicPartition, first: int, end: int, head: Head) -> tuple[int, int]:
         """The part of the requested offsets that exists and is worth reading."""

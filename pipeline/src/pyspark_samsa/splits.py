@@ -5,6 +5,7 @@ what lies in one task keeps its order. Bytes that are in the ledger come with th
 there for the task to ask for.
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
@@ -14,6 +15,7 @@ from pyspark.sql.datasource import InputPartition
 from samsa.log.extents import Range, cut
 from samsa.ports import Aborted, Extent
 
+from .options import Cuts
 from .positions import TopicPartition
 
 CHUNK = 2 * 1024 * 1024
@@ -71,17 +73,21 @@ class Stretch(NamedTuple):
     """As in `ByteRun`."""
 
 
-def split(
-    stretches: Sequence[Stretch], min_partitions: int | None, split_bytes: int | None
-) -> list[Split]:
+def split(stretches: Sequence[Stretch], cuts: Cuts) -> list[Split]:
     total = sum(stretch.extent.size for stretch in stretches)
-    size = split_bytes or min(LARGE, max(SMALL, total // TASKS))
-    chunk = max(1, min(CHUNK, size, total // (min_partitions or 1)))
+    size = cuts.most_bytes or min(LARGE, max(SMALL, total // TASKS))
+    chunk = max(1, min(CHUNK, size, total // (cuts.min_tasks or 1)))
+    if cuts.most_records:
+        records = sum(stretch.extent.end - stretch.extent.base for stretch in stretches)
+        chunk = max(1, min(chunk, total * cuts.most_records // max(1, records)))
     every = (run for stretch in stretches for run in runs(stretch, chunk))
-    costs = list(_costs(_asked_together(every, chunk)))
-    if min_partitions:
-        size = min(size, sum(cost for _, cost in costs) // min_partitions)
-    return list(_packed(costs, size))
+    asked: Iterable[ByteRun] = _asked_together(every, chunk)
+    if cuts.most_records:
+        asked = _of_few_records(asked, cuts.most_records)
+    costs = list(_costs(asked))
+    if cuts.min_tasks:
+        size = min(size, sum(cost for _, cost in costs) // cuts.min_tasks)
+    return list(_packed(costs, size, cuts.most_records or sys.maxsize))
 
 
 def runs(stretch: Stretch, chunk: int = CHUNK) -> Iterator[ByteRun]:
@@ -123,6 +129,13 @@ def _is_asked_with(before: ByteRun, run: ByteRun, chunk: int) -> bool:
     )
 
 
+def _of_few_records(every: Iterable[ByteRun], most: int) -> Iterator[ByteRun]:
+    """Runs of at most so many offsets. Tasks that share a batch read all of it."""
+    for run in every:
+        for first in range(run.first, run.end, most):
+            yield run._replace(first=first, end=min(first + most, run.end))
+
+
 def _costs(every: Iterable[ByteRun]) -> Iterator[tuple[ByteRun, int]]:
     before: ByteRun | None = None
     for run in every:
@@ -131,18 +144,20 @@ def _costs(every: Iterable[ByteRun]) -> Iterator[tuple[ByteRun, int]]:
         before = run
 
 
-def _packed(costs: Iterable[tuple[ByteRun, int]], size: int) -> Iterator[Split]:
+def _packed(costs: Iterable[tuple[ByteRun, int]], size: int, most_records: int) -> Iterator[Split]:
     """As many in one split as fit, and at least one."""
     taken: list[ByteRun] = []
-    spent, inline = 0, 0
+    spent, inline, records = 0, 0, 0
     for run, cost in costs:
-        more = len(run.stored.data)
-        if taken and (spent + cost > size or inline + more > TASK_BYTES):
+        more, count = len(run.stored.data), run.end - run.first
+        is_full = spent + cost > size or inline + more > TASK_BYTES
+        if taken and (is_full or records + count > most_records):
             yield Split(taken)
-            taken, spent, inline = [], 0, 0
+            taken, spent, inline, records = [], 0, 0, 0
         taken.append(run)
         spent += cost
         inline += more
+        records += count
     if taken:
         yield Split(taken)
 

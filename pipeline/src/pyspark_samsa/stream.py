@@ -21,6 +21,9 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
+from samsa.ports import Clock
+from samsa.runtime.system import SystemClock
+
 from .access import Access, OpenLog
 from .bounds import Heads, look_at, starting_offsets
 from .errors import SamsaError
@@ -41,11 +44,15 @@ from .positions import (
 from .read import read
 from .splits import Split, Stretch, split
 from .subscribed import Partitions, subscribed
+from .trigger_delay import TriggerDelay
 
 
 class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, clock: Clock | None = None) -> None:
         self._options = options
+        self._delay = TriggerDelay(
+            options.min_offsets or 0, options.max_delay_ms, clock or SystemClock()
+        )
         self._losses = Losses(options.fail_on_data_loss)
         self._log = OpenLog(options.ledger, options.objects)
         self._partitions: Partitions = {}
@@ -84,10 +91,13 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: Json, limit: ReadLimit) -> Json:  # type: ignore[override]
         async def latest(access: Access) -> Json:
             heads = await self._look(access)
-            self._report(made_again(start, self._ids))
-            begin = _without(made_again(start, self._ids), start)
+            again = made_again(start, self._ids)
+            self._report(again)
+            begin = _without(again, start)
             self._check(begin, heads)
             self._latest = {where: head.next_offset for where, head in heads.items()}
+            if self._target is None and self._delay.holds(self._new(begin)):
+                return start
             ends = await self._limited(access, begin, self._up_to_target(begin), limit)
             return to_json(ends, self._ids)
 
@@ -114,7 +124,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 self._stretches(planner, where, begin.get(where, 0), last)
                 for where, last in until.items()
             )
-            return split([*chain(*found)], self._options.min_partitions, self._options.split_bytes)
+            return split([*chain(*found)], self._options.cuts)
 
         return self._log.ask(plan)
 
@@ -152,6 +162,10 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             elif offset < heads[where].log_start:
                 what = f"[{offset}, {heads[where].log_start}) were deleted before they were read"
                 self._losses.report(f"{where}: the records {what}")
+
+    def _new(self, begin: Offsets) -> int:
+        """How many offsets there are to be read."""
+        return sum(max(0, end - begin.get(where, 0)) for where, end in self._latest.items())
 
     def _up_to_target(self, begin: Offsets) -> Offsets:
         if self._target is None:
