@@ -13,7 +13,7 @@ import pytest
 
 from samsa.local import health as module
 from samsa.local.folder import FolderObjects
-from samsa.local.health import BROKEN, FULL, LIMITED, READ_ONLY, Health
+from samsa.local.health import BROKEN, FULL, LIMITED, READ_ONLY, DiskHealth
 from samsa.local.wakeups import LocalWakeups
 from samsa.local.write_behind import WriteBehind
 from samsa.log.stores import Limits
@@ -191,8 +191,8 @@ async def test_a_copy_is_refused_on_a_full_disk_and_leaves_nothing(given: Given)
     assert [key async for key in given.objects.list("log/")] == []
 
 
-def a_health(folder: Path, now: list[float]) -> Health:
-    return Health(str(folder), str(folder / "ledger.db"), lambda: now[0])
+def a_health(folder: Path, now: list[float]) -> DiskHealth:
+    return DiskHealth(str(folder), str(folder / "ledger.db"), lambda: now[0])
 
 
 async def test_a_disk_that_fails_again_and_again_does_not_fill_the_log(

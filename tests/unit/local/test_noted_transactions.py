@@ -264,7 +264,7 @@ async def test_what_was_perhaps_written_before_is_ended_once(
     await producers.write(EIGHT)
     await producers.abort(SEVEN)
 
-    class Liar(settling.Transaction):
+    class Liar(settling.SqlTransaction):
         """Commits, and says that it has not."""
 
         def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
@@ -272,7 +272,7 @@ async def test_what_was_perhaps_written_before_is_ended_once(
             raise sqlite3.OperationalError("disk I/O error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(settling, "Transaction", Liar)
+        patch.setattr(settling, "SqlTransaction", Liar)
         with pytest.raises(sqlite3.OperationalError):
             alone.ledger.noted.settle()
     await producers.abort(EIGHT)

@@ -114,7 +114,7 @@ async def test_what_was_perhaps_written_before_is_not_indexed_twice(
     for base in range(3):
         await alone.append(base)
 
-    class Liar(settling.Transaction):
+    class Liar(settling.SqlTransaction):
         """Commits, and says that it has not."""
 
         def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
@@ -122,7 +122,7 @@ async def test_what_was_perhaps_written_before_is_not_indexed_twice(
             raise sqlite3.OperationalError("disk I/O error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(settling, "Transaction", Liar)
+        patch.setattr(settling, "SqlTransaction", Liar)
         with pytest.raises(sqlite3.OperationalError):
             alone.ledger.noted.settle()
     await alone.append(3)

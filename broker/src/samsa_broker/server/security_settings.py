@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import credential_entry
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
@@ -61,9 +61,9 @@ async def make_user(view: SecurityView, user: FirstUser) -> None:
     """Raises Unavailable."""
     made = await asyncio.to_thread(_credentials, user)
 
-    async def plan(contents: Contents) -> Plan[None]:
+    async def plan(contents: Contents) -> ChangePlan[None]:
         is_there = any(key.user == user.name for key in contents.credentials)
-        return Plan(None, () if is_there else made)
+        return ChangePlan(None, () if is_there else made)
 
     await view.change(plan)
 

@@ -62,7 +62,7 @@ class Contents:
 NOTHING = Contents()
 
 
-class Plan(NamedTuple, Generic[R]):
+class ChangePlan(NamedTuple, Generic[R]):
     """What an admin's request makes of the present contents."""
 
     result: R

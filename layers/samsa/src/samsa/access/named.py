@@ -4,6 +4,6 @@ from samsa.security.access import Unlimited
 from samsa.security.principals import Principal
 
 
-class Named(Unlimited):
+class NamedClient(Unlimited):
     def __init__(self, principal: Principal) -> None:
         self.principal = principal

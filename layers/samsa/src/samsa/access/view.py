@@ -30,9 +30,9 @@ from samsa.security.authorizer import Authorizer
 from samsa.security.principals import Principal
 from samsa.security.quotas import Quotas
 
-from .contents import NOTHING, Contents, Plan
+from .contents import NOTHING, ChangePlan, Contents
 from .entries import CredentialKey
-from .named import Named
+from .named import NamedClient
 from .rules import SecurityRules
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ MOST_MESSAGE = 300
 R = TypeVar("R")
 
 
-class Part(NamedTuple):
+class ChangePart(NamedTuple):
     put: list[SecurityEntry]
     removed: list[SecurityEntry]
 
@@ -113,7 +113,7 @@ class SecurityView:
     def access_for(self, principal: Principal, host: str) -> Access:
         """`host` is the client's address, as ACLs name it: without a slash or a port."""
         if not self.has_acls:
-            return Named(principal)
+            return NamedClient(principal)
         return Limited(principal, host, lambda: self._authorizer, self.on_decision)
 
     async def keep_fresh(self) -> None:
@@ -187,7 +187,7 @@ class SecurityView:
         is_long = max(len(state.entries), len(before.acls)) > LONG
         return await asyncio.to_thread(make) if is_long else make()
 
-    async def change(self, plan: Callable[[Contents], Awaitable[Plan[R]]]) -> R:
+    async def change(self, plan: Callable[[Contents], Awaitable[ChangePlan[R]]]) -> R:
         """Make a change that follows from the present contents. If another admin comes between, it
         is planned again. A long change is made in parts, each of them whole.
 
@@ -200,7 +200,7 @@ class SecurityView:
                     return planned.result
         raise Unavailable("other admins change ACLs, users or quotas all the time")
 
-    async def _make(self, parts: list[Part], version: int) -> bool:
+    async def _make(self, parts: list[ChangePart], version: int) -> bool:
         """False if another admin came before the first part. The others follow whatever comes
         between: they do not depend on each other."""
         if len(parts) == 1:
@@ -215,7 +215,7 @@ class SecurityView:
             await self.current()
         return True
 
-    async def _make_alone(self, part: Part, version: int) -> bool:
+    async def _make_alone(self, part: ChangePart, version: int) -> bool:
         """What it changes is known here without reading all of it again."""
         async with self._turn:
             if self.contents.version != version or not await self._store_part(part, version):
@@ -223,7 +223,7 @@ class SecurityView:
             await self._take(self.contents, SecurityState(version + 1, part.put), part.removed)
         return True
 
-    async def _store_later(self, part: Part) -> int:
+    async def _store_later(self, part: ChangePart) -> int:
         """The version after which the part was stored."""
         for _ in range(TRIES):
             version = await self._store.security_version()
@@ -231,12 +231,12 @@ class SecurityView:
                 return version
         raise Unavailable("other admins change ACLs, users or quotas all the time")
 
-    async def _store_part(self, part: Part, version: int) -> bool:
+    async def _store_part(self, part: ChangePart, version: int) -> bool:
         change = SecurityChange(self._fresh_word(), part.put, part.removed)
         return await self._store.change_security(change, version)
 
 
-def _parts(planned: Plan[R]) -> list[Part]:
+def _parts(planned: ChangePlan[R]) -> list[ChangePart]:
     """As much at a time as a store takes at once."""
     every = [(entry, True) for entry in planned.put]
     every += [(entry, False) for entry in planned.removed]
@@ -244,7 +244,7 @@ def _parts(planned: Plan[R]) -> list[Part]:
     for start in range(0, len(every), MOST_CHANGED_AT_ONCE):
         some = every[start : start + MOST_CHANGED_AT_ONCE]
         parts.append(
-            Part(
+            ChangePart(
                 [one for one, is_put in some if is_put], [one for one, is_put in some if not is_put]
             )
         )

@@ -19,7 +19,7 @@ from samsa.access.admin import (
     check_total,
     tell,
 )
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import acl_entry
 from samsa.access.view import SecurityView
 from samsa.broker.broker import Broker, Context, handles
@@ -60,7 +60,7 @@ async def _create(
     asked: list[Acl], context: Context, broker: Broker, view: SecurityView
 ) -> list[AclCreationResult]:
 
-    async def plan(contents: Contents) -> Plan[tuple[list[AclCreationResult], list[Acl]]]:
+    async def plan(contents: Contents) -> ChangePlan[tuple[list[AclCreationResult], list[Acl]]]:
         results, added = [], dict.fromkeys(contents.acls)
         async for acl in broker.work.pace(asked):
             try:
@@ -72,7 +72,7 @@ async def _create(
             except Refused as refused:
                 results.append(_refusal(refused))
         new = list(added)[len(contents.acls) :]
-        return Plan((results, new), [acl_entry(acl) for acl in new])
+        return ChangePlan((results, new), [acl_entry(acl) for acl in new])
 
     results, new = await view.change(plan)
     for acl in new:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from samsa.access.admin import TIMED_OUT, check_cluster, check_entry, check_total, tell
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import QuotaKey, quota_entry
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import SecurityEntry, Unavailable
@@ -64,7 +64,7 @@ async def _alter(
 ) -> list[EntryDataResponse]:
     view = broker.stored_access
 
-    async def plan(contents: Contents) -> Plan[dict[QuotaEntity, Refused | None]]:
+    async def plan(contents: Contents) -> ChangePlan[dict[QuotaEntity, Refused | None]]:
         results: dict[QuotaEntity, Refused | None] = {}
         put: list[SecurityEntry] = []
         removed: list[SecurityEntry] = []
@@ -83,7 +83,7 @@ async def _alter(
             results[entity] = None
             put += values.put
             removed += values.removed
-        return Plan(results) if request.validate_only else Plan(results, put, removed)
+        return ChangePlan(results) if request.validate_only else ChangePlan(results, put, removed)
 
     results = await view.change(plan)
     for entity, why in results.items():

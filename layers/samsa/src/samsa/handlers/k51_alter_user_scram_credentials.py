@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from samsa.access.admin import TIMED_OUT, check_cluster, check_entry, check_total, tell
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import CredentialKey, credential_entry
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import SecurityEntry, Unavailable
@@ -63,13 +63,13 @@ async def _alter(
 ) -> list[AlterUserScramCredentialsResult]:
     view = broker.stored_access
 
-    async def plan(contents: Contents) -> Plan[dict[str, Refused | None]]:
-        draft = Draft(contents, broker.rules.max_credentials)
+    async def plan(contents: Contents) -> ChangePlan[dict[str, Refused | None]]:
+        draft = CredentialChanges(contents, broker.rules.max_credentials)
         async for deletion in broker.work.pace(request.deletions):
             draft.add(deletion.name, partial(draft.delete, deletion))
         async for upsertion in broker.work.pace(request.upsertions):
             draft.add(upsertion.name, partial(draft.put, upsertion))
-        return Plan(draft.results, *draft.entries())
+        return ChangePlan(draft.results, *draft.entries())
 
     results = await view.change(plan)
     for user, why in results.items():
@@ -78,7 +78,7 @@ async def _alter(
     return [_result(user, why) for user, why in results.items()]
 
 
-class Draft:
+class CredentialChanges:
     """What one request makes of the present credentials."""
 
     def __init__(self, contents: Contents, most: int) -> None:

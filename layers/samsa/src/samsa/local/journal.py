@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from uuid import UUID
 
-from samsa.local.health import Health
+from samsa.local.health import DiskHealth
 from samsa.local.inline_write_policy import InlineWritePolicy
 from samsa.local.ledger_journal import LedgerJournal
 from samsa.local.packs import PackPosition, Packs
@@ -47,7 +47,7 @@ class SqliteJournal(LedgerJournal):
         root: str,
         process: str,
         fsync: bool = False,
-        health: Health | None = None,
+        health: DiskHealth | None = None,
     ) -> None:
         """`health` is for the disk of `root`, if that is not the disk of the ledger."""
         super().__init__(ledger)
@@ -59,7 +59,7 @@ class SqliteJournal(LedgerJournal):
         self._listening: asyncio.TimerHandle | None = None
 
     @property
-    def disks(self) -> list[Health]:
+    def disks(self) -> list[DiskHealth]:
         """Usually one disk, for the packs and the ledger."""
         return list({self.health, self._ledger.health})
 

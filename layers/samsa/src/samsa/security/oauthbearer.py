@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Reply, Result, shown
+from .results import MOST_BYTES, Authenticated, Challenge, LoginRefused, Result, shown
 
 ALGORITHMS = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
@@ -73,10 +73,10 @@ class OAuthBearerExchange:
 
     def step(self, token: bytes) -> Result:
         if len(token) > MOST_BYTES:
-            result: Result = Refused(f"a token of {len(token)} bytes")
+            result: Result = LoginRefused(f"a token of {len(token)} bytes")
         else:
             result = self._next(token)
-        if not isinstance(result, Reply):
+        if not isinstance(result, Challenge):
             self._next = _over
         return result
 
@@ -85,13 +85,13 @@ class OAuthBearerExchange:
             acts_as, compact = first_message(message)
             token = validated(compact, self._rules, self._now_ms())
         except _Malformed as error:
-            return Refused(str(error))
+            return LoginRefused(str(error))
         except InvalidToken as error:
             why = str(error)
-            self._next = lambda _: Refused(why, _INVALID.decode())
-            return Reply(_INVALID)
+            self._next = lambda _: LoginRefused(why, _INVALID.decode())
+            return Challenge(_INVALID)
         if acts_as not in ("", token.name):
-            return Refused(
+            return LoginRefused(
                 f"{shown(token.name)} asks to act as {shown(acts_as)}",
                 f"Authentication failed: Client requested an authorization id ({acts_as}) that is "
                 f"different from the token's principal name ({token.name})",
@@ -100,7 +100,7 @@ class OAuthBearerExchange:
 
 
 def _over(token: bytes) -> Result:  # noqa: ARG001
-    return Refused("a token after the end of the exchange")
+    return LoginRefused("a token after the end of the exchange")
 
 
 class _Malformed(ValueError):

@@ -10,7 +10,7 @@ MOST_BYTES = 64 * 1024
 LONGEST_SHOWN = 100
 
 
-class Reply(NamedTuple):
+class Challenge(NamedTuple):
     """To be sent; the client's next token is awaited."""
 
     data: bytes
@@ -24,7 +24,7 @@ class Authenticated(NamedTuple):
     """When the session ends unless the client logs in again, in milliseconds since 1970."""
 
 
-class Refused(NamedTuple):
+class LoginRefused(NamedTuple):
     """The login has failed, and the connection ends."""
 
     why: str
@@ -47,4 +47,4 @@ def shown(name: str) -> str:
     return repr(name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…")
 
 
-Result = Reply | Authenticated | Refused
+Result = Challenge | Authenticated | LoginRefused
