@@ -115,7 +115,7 @@ async def test_whatever_is_full_nothing_of_an_append_is_seen_or_acknowledged(
     what: str, given: Given
 ):
     given.disk.only, given.disk.refuses = what, errno.ENOSPC
-    if what == "-notes" and not given.ledger.noted.alone:
+    if what == "-notes" and not given.ledger.write_behind.alone:
         given.disk.only = "objects"  # with fsync there are none
     with pytest.raises(StorageError):
         await given.append(2)
@@ -146,7 +146,7 @@ async def test_a_ledger_that_is_full_is_told_and_nothing_is_acknowledged(
 async def test_notes_that_cannot_be_written_down_are_told_and_kept(
     given: Given, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
-    noted = given.ledger.noted
+    noted = given.ledger.write_behind
     if not noted.alone:
         pytest.skip("with fsync nothing is noted")
     full = sqlite3.OperationalError("database or disk is full")

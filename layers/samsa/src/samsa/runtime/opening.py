@@ -53,7 +53,7 @@ async def opened(
         closing.push_async_callback(groups.close)
         stores = Stores(ledger, objects, journal, SystemClock(), wakeups, words, limits)
         if isinstance(ledger, SqliteLedger):
-            noted = ledger.noted
-            yield Opened(stores, groups, noted.was_first, lambda: noted.alone)
+            write_behind = ledger.write_behind
+            yield Opened(stores, groups, write_behind.was_first, lambda: write_behind.alone)
         else:
             yield Opened(stores, groups)
