@@ -22,7 +22,7 @@ from .errors import BadOption, SamsaError
 
 
 def _no_nonce() -> str:
-    raise AssertionError("who only reads makes no objects")
+    raise AssertionError("a reader makes no objects")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How a process is secured, and the making of it."""
+"""The settings that secure a process, and what is made from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .audit import Audit
 from .security import Security
 
 ITERATIONS = 8192
-"""Of a password's hash: twice of what Kafka asks for."""
+"""Iterations of a password's hash: twice as many as Kafka demands."""
 
 if TYPE_CHECKING:
     from samsa.broker.broker import Broker
@@ -40,7 +40,7 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True)
 class FirstUser:
-    """Is made at the start, unless there is one of this name."""
+    """A user that is created at the start, unless there is one of this name."""
 
     name: str
     password: str = field(repr=False)

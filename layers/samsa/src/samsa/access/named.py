@@ -1,4 +1,4 @@
-"""Clients whose name is known, where there are no ACLs."""
+"""The access of clients that have logged in, where there are no ACLs."""
 
 from samsa.security.access import Unlimited
 from samsa.security.principals import Principal

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("samsa.access")
 LOOK_EVERY_MS = 1_000
 TRIES = 20
-"""Of one change, while other admins change something at the same time."""
+"""Tries of one change, while other admins change something at the same time."""
 LONG = 500
 """More entries than this are read in a thread: that takes milliseconds."""
 MOST_MESSAGE = 300
@@ -63,8 +63,8 @@ class AdminChange(NamedTuple):
 
 
 class SecurityView:
-    """`on_decision` is told of what is decided for those whom `access_for` was asked for, and
-    `on_change` of what admins change: both for the audit, and set before the first request."""
+    """`on_decision` is called with decisions about clients of `access_for`, and `on_change` with
+    changes by admins. Both are for the audit, and set before the first request."""
 
     def __init__(
         self,
@@ -85,9 +85,9 @@ class SecurityView:
         self._clock = clock
         self._fresh_word = fresh_word
         self._turn = asyncio.Lock()
-        """Of those who read, and of a change that is put into force without reading."""
+        """Held while the store is read, or while a change is put into force without reading."""
         self._changing = asyncio.Lock()
-        """Changes of this process do not compete with each other."""
+        """Held during a change, so that changes of this process do not compete with each other."""
         self._looked_at: int | None = None
         self._is_failing = False
         self._authorizer = Authorizer((), self.rules.super_users, allow_if_no_acl=False)
@@ -188,7 +188,7 @@ class SecurityView:
         return await asyncio.to_thread(make) if is_long else make()
 
     async def change(self, plan: Callable[[Contents], Awaitable[ChangePlan[R]]]) -> R:
-        """Make a change that follows from the present contents. If another admin comes between, it
+        """Make a change that follows from the present contents. If another change comes between, it
         is planned again. A long change is made in parts, each of them whole.
 
         Raises Unavailable (then it may have been made, in part) and ItemTooLarge."""
@@ -201,8 +201,8 @@ class SecurityView:
         raise Unavailable("other admins change ACLs, users or quotas all the time")
 
     async def _make(self, parts: list[ChangePart], version: int) -> bool:
-        """False if another admin came before the first part. The others follow whatever comes
-        between: they do not depend on each other."""
+        """False if another change came before the first part. The other parts are stored even if
+        changes come between: parts do not depend on each other."""
         if len(parts) == 1:
             return await self._make_alone(parts[0], version)
         for number, part in enumerate(parts):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samsa.access.acl_filters import find, read_filter
-from samsa.access.admin import TIMED_OUT, acls_of, check_cluster, tell
+from samsa.access.admin import TIMED_OUT, acls_of, raise_unless_may_cluster, tell
 from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import acl_entry
 from samsa.access.view import SecurityView
@@ -43,7 +43,7 @@ async def delete_acls(
     try:
         view = acls_of(broker)
         filters = [read_filter(row) async for row in broker.work.pace(request.filters)]
-        check_cluster(context, Operation.ALTER)
+        raise_unless_may_cluster(context, Operation.ALTER)
         return RESPONSE(filter_results=await _delete(filters, context, broker, view))
     except Refused as refused:
         why = refused

@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from samsa.access.admin import TIMED_OUT, check_cluster, check_entry, check_total, tell
+from samsa.access.admin import (
+    TIMED_OUT,
+    raise_if_too_long,
+    raise_if_too_many,
+    raise_unless_may_cluster,
+    tell,
+)
 from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import QuotaKey, quota_entry
 from samsa.broker.broker import Broker, Context, handles
@@ -49,7 +55,7 @@ async def alter_client_quotas(
     request: AlterClientQuotasRequest, context: Context, broker: Broker
 ) -> AlterClientQuotasResponse:
     try:
-        check_cluster(context, Operation.ALTER_CONFIGS)
+        raise_unless_may_cluster(context, Operation.ALTER_CONFIGS)
         return RESPONSE(entries=await _alter(request, context, broker))
     except Refused as refused:
         why = refused
@@ -76,7 +82,7 @@ async def _alter(
             try:
                 values = _values(entity, row, contents.quotas.get(entity, {}))
                 total = len(contents.quota_values) + len(put) - len(removed)
-                check_total(total + len(values.put), broker.rules.max_quotas, "quotas")
+                raise_if_too_many(total + len(values.put), broker.rules.max_quotas, "quotas")
             except Refused as refused:
                 results[entity] = refused
                 continue
@@ -116,7 +122,7 @@ def _check(entity: QuotaEntity, key: str, value: float) -> None:
     problem = problem_with_quota(entity, key, value)
     if problem is not None:
         raise Refused(ErrorCode.INVALID_REQUEST, problem)
-    check_entry(quota_entry(QuotaKey(entity, key), value))
+    raise_if_too_long(quota_entry(QuotaKey(entity, key), value))
 
 
 def _twice(entity: QuotaEntity) -> Refused:

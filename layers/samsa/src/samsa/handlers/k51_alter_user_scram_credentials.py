@@ -12,7 +12,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from samsa.access.admin import TIMED_OUT, check_cluster, check_entry, check_total, tell
+from samsa.access.admin import (
+    TIMED_OUT,
+    raise_if_too_long,
+    raise_if_too_many,
+    raise_unless_may_cluster,
+    tell,
+)
 from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import CredentialKey, credential_entry
 from samsa.broker.broker import Broker, Context, handles
@@ -48,7 +54,7 @@ async def alter_user_scram_credentials(
     request: AlterUserScramCredentialsRequest, context: Context, broker: Broker
 ) -> AlterUserScramCredentialsResponse:
     try:
-        check_cluster(context, Operation.ALTER)
+        raise_unless_may_cluster(context, Operation.ALTER)
         return RESPONSE(results=await _alter(request, context, broker))
     except Refused as refused:
         why = refused
@@ -120,9 +126,9 @@ class CredentialChanges:
             raise Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, EMPTY)
         credential = ScramCredential.from_salted_password(salted, salt, row.iterations, mechanism)
         entry = credential_entry(row.name, credential)
-        check_entry(entry)
+        raise_if_too_long(entry)
         if CredentialKey(row.name, mechanism) not in self._contents.credentials:
-            check_total(self._total + 1, self._most, "SCRAM credentials")
+            raise_if_too_many(self._total + 1, self._most, "SCRAM credentials")
             self._total += 1
         self._put[row.name] = entry
 

@@ -1,4 +1,4 @@
-"""What a step of a SASL exchange gives."""
+"""The results of a step of a SASL exchange."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ LONGEST_SHOWN = 100
 
 
 class Challenge(NamedTuple):
-    """To be sent; the client's next token is awaited."""
+    """Data to send. The exchange goes on with the client's next token."""
 
     data: bytes
 
@@ -19,7 +19,7 @@ class Challenge(NamedTuple):
 class Authenticated(NamedTuple):
     principal: Principal
     data: bytes = b""
-    """The last token, to be sent with the good news."""
+    """The server's last token, sent with the success."""
     expires_ms: int | None = None
     """When the session ends unless the client logs in again, in milliseconds since 1970."""
 
@@ -31,7 +31,7 @@ class LoginRefused(NamedTuple):
     """For the log: it may say whether there is such a user, and must not reach the client."""
     told: str | None = None
     """For the client, beside SASL_AUTHENTICATION_FAILED. None: the sentence of `message`, which
-    tells nothing."""
+    does not say what was wrong."""
 
     def message(self, mechanism: str, again: bool = False) -> str:
         """What the client is told, as by Kafka."""

@@ -2,7 +2,7 @@
 
 Names and passwords are UTF-8 and are taken as they are: Kafka's clients and its broker leave out
 SASLprep, and a broker that did not would refuse the passwords that SASLprep changes. There is no
-channel binding (`n` only) and no delegation token; extensions are read over.
+channel binding (`n` only) and no delegation token; extensions are ignored.
 
 A user that does not exist is treated as one with a wrong password: it gets a salt, always the same
 one, and is refused after its proof, by the same sentence and after the same work.
@@ -178,7 +178,7 @@ class ScramExchange:
                 "from username",
             )
         found = self._credential_of(self._user, self._mechanism)
-        # Made for all, so that it takes as long for those who exist.
+        # Made for every user, so that the time does not tell whether the user exists.
         other = stand_in(self._user, self._mechanism, self._secret)
         self._exists = found is not None
         self._credential = found or other
