@@ -15,7 +15,7 @@ from one_commit.store import NEVER_SEEN, ProducerState, Store, Transaction, Upda
 
 TRIES = 2
 NOT_COMPARED = 99
-"""In place of a serial, if nobody looked at the transaction."""
+"""In place of a serial, if no process looked at the transaction."""
 
 
 class Head(NamedTuple):

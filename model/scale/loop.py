@@ -9,7 +9,7 @@ from math import inf
 
 Task = Generator[float, None, None]
 NEVER = inf
-"""Yielded by a task that somebody else will wake."""
+"""Yielded by a task that another task will wake."""
 
 
 class Loop:

@@ -107,7 +107,7 @@ class Stores:
             self.refused_updates += 1
 
     def upkeep(self, partition: int) -> Task:
-        """What whoever finds a head long or crowded does. If throttled, somebody does it later."""
+        """Done by a writer that finds a head long or crowded. If throttled, another does it."""
         heads = self.heads
         if heads.is_long(partition) and not heads.is_settling[partition]:
             heads.is_settling[partition] = 1

@@ -52,5 +52,5 @@ def _world(count: int, producers: int, consumers: int, skew: float, largest: flo
     for weight in weights:
         parts = ceil(weight / most)
         split.extend([weight / parts] * parts)
-    # As many as before: the least popular ones, which hardly anybody uses, are left out.
+    # As many as before: the least popular ones, which hardly any producer uses, are left out.
     return World(split[:count], producers, consumers)

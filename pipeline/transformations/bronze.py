@@ -1,7 +1,6 @@
 """Bronze: the topic as it is, with nothing added and nothing left out.
 
-Whatever is found to be wrong further on can be made again from here, long after the topic has
-forgotten it.
+Tables further on can be made again from this one, also when the topic no longer has the records.
 """
 
 from pyspark import pipelines as dp

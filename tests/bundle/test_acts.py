@@ -375,8 +375,8 @@ def test_a_round_of_the_janitor_over_what_ages_out_all_the_time(stage: Stage, va
     said = said.plus(acts.LEAVING.times(count)).plus(
         Act(reads=LOOKS * made.units.index_read * count)
     )
-    graves = made.units.grave_write / 2  # put without a transaction, and known to be one
-    said = said.plus(Act(writes=graves * count)) if value == LARGE else said._replace(writes=0)
+    deletions = made.units.deletion_write / 2  # put without a transaction, and known to be one
+    said = said.plus(Act(writes=deletions * count)) if value == LARGE else said._replace(writes=0)
     compare(rounds(stage, value, count, 3, timestamp=1), said)
 
 

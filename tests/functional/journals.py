@@ -52,7 +52,7 @@ def open_place(kind: str, ledger: Any, folder: Path) -> Place:
     if kind in ("sqlite packs", "sqlite notes"):
         folders = FolderObjects(str(folder / "objects"))
         one, other = (SqliteJournal(ledger, folders.root, name) for name in "ab")
-        assert one.stay_alone() if kind == "sqlite notes" else not ledger.noted.alone
+        assert one.stay_alone() if kind == "sqlite notes" else not ledger.write_behind.alone
         return Place(ledger, folders, one, other)
     objects = MemoryObjects()
     if kind == "sqlite objects":

@@ -66,7 +66,7 @@ from samsa.ports.bounds import (
     ItemTooLarge,
     pending_weight,
 )
-from samsa.ports.extents import KEYS_PER_GRAVE
+from samsa.ports.extents import KEYS_PER_DELETION
 from samsa.ports.heads import MOST_CLAIMS, MOST_REMOVED, HeadClaim, HeadUpdate, entry_weight
 from samsa.ports.joining import MOST_MARKS
 from samsa.topics.configs import Refused, check_configs
@@ -457,14 +457,14 @@ async def test_an_extent_with_all_its_marks_is_written(ledger: Any):
     assert await ledger.extents(partition, 0, 1) == [extent]
 
 
-async def test_a_grave_of_as_many_objects_as_it_holds_is_written(ledger: Any):
+async def test_a_pending_deletion_of_as_many_objects_as_it_holds_is_written(ledger: Any):
     topic = a_topic()
     await ledger.create_topic(topic)
     partition = Partition(topic.id, 0)
-    keys = tuple(f"{'k' * 200}{n}" for n in range(KEYS_PER_GRAVE))
-    grave = PendingDeletion("after", 0, LARGE_OFFSET, keys, A_TIME)
-    await ledger.announce(partition, grave)
-    assert (await ledger.graves(partition, 1))[0].keys == keys
+    keys = tuple(f"{'k' * 200}{n}" for n in range(KEYS_PER_DELETION))
+    deletion = PendingDeletion("after", 0, LARGE_OFFSET, keys, A_TIME)
+    await ledger.announce(partition, deletion)
+    assert (await ledger.pending_deletions(partition, 1))[0].keys == keys
 
 
 async def test_a_connection_remembers_so_many_watches_and_no_more(

@@ -1,10 +1,10 @@
-"""Runs of extents are swapped for others, all or nothing, and what they named has a grave."""
+"""Runs of extents are swapped for others, all or nothing, and what they named is deleted later."""
 
 import pytest
 from functional.given import a_partition, an_extent, an_unknown_partition, append
 
 from samsa.aws.dynamodb import DynamoLedger
-from samsa.ports import Extent, Ledger, Partition, PendingDeletion, graves_of
+from samsa.ports import Extent, Ledger, Partition, PendingDeletion, deletions_of
 from samsa.ports.heads import HeadUpdate
 
 SEGMENT = "log/segment"
@@ -202,25 +202,25 @@ async def test_what_a_heads_tail_still_names_is_not_swapped(dynamodb: DynamoLedg
     assert (await swap(dynamodb, partition, appends[1:], "log/two"))[0] is True
 
 
-# Graves
+# Pending deletions
 
 
-async def test_a_swap_digs_a_grave_for_what_only_the_old_named(ledger: Ledger):
+async def test_a_swap_adds_a_pending_deletion_for_what_only_the_old_named(ledger: Ledger):
     partition, appends = await with_appends(ledger)
     _, new = await swap(ledger, partition, appends[:3])
-    assert await ledger.graves(partition, 9) == graves_of(appends[:3], [new])
+    assert await ledger.pending_deletions(partition, 9) == deletions_of(appends[:3], [new])
     await swap(ledger, partition, [new, appends[3]], "log/zz-later")
-    graves = await ledger.graves(partition, 9)
-    assert graves[-1] == PendingDeletion("after log/zz-later", 0, 40, (appends[3].key, SEGMENT))
+    deletions = await ledger.pending_deletions(partition, 9)
+    assert deletions[-1] == PendingDeletion("after log/zz-later", 0, 40, (appends[3].key, SEGMENT))
 
 
-async def test_what_stays_in_its_object_needs_no_grave(ledger: Ledger):
+async def test_what_stays_in_its_object_needs_no_pending_deletion(ledger: Ledger):
     partition = await a_partition(ledger)
     parts = [an_extent(base, key="pack/1", start=base * 100) for base in range(3)]
     for part in parts:
         await append(ledger, partition, part)
     assert await ledger.replace_extents(partition, parts, [merged(parts, "pack/1")])
-    assert await ledger.graves(partition, 9) == []
+    assert await ledger.pending_deletions(partition, 9) == []
 
 
 async def test_what_nobody_announced_is_refused(ledger: Ledger):
@@ -235,7 +235,9 @@ async def test_what_was_condemned_is_refused(ledger: Ledger):
     assert await ledger.condemn(partition, SEGMENT, 77)
     assert await ledger.replace_extents(partition, appends, [merged(appends)]) is False
     assert await index_of(ledger, partition) == appends
-    assert await ledger.graves(partition, 9) == [PendingDeletion(SEGMENT, 0, 0, (SEGMENT,), 77)]
+    assert await ledger.pending_deletions(partition, 9) == [
+        PendingDeletion(SEGMENT, 0, 0, (SEGMENT,), 77)
+    ]
 
 
 async def test_an_announcement_is_not_repeated_over_a_condemnation(ledger: Ledger):
@@ -243,24 +245,29 @@ async def test_an_announcement_is_not_repeated_over_a_condemnation(ledger: Ledge
     await announce(ledger, partition)
     await ledger.condemn(partition, SEGMENT, 77)
     await announce(ledger, partition)
-    assert [grave.announced for grave in await ledger.graves(partition, 9)] == [False]
+    assert [deletion.announced for deletion in await ledger.pending_deletions(partition, 9)] == [
+        False
+    ]
 
 
-async def test_a_grave_is_forgotten(ledger: Ledger):
+async def test_a_pending_deletion_is_forgotten(ledger: Ledger):
     partition, appends = await with_appends(ledger)
     await swap(ledger, partition, appends)
-    (grave,) = await ledger.graves(partition, 9)
+    (deletion,) = await ledger.pending_deletions(partition, 9)
     for _ in range(2):
-        await ledger.forget_grave(partition, grave.name)
-    assert await ledger.graves(partition, 9) == []
-    assert await ledger.condemn(partition, grave.name, 1) is False
+        await ledger.forget_deletion(partition, deletion.name)
+    assert await ledger.pending_deletions(partition, 9) == []
+    assert await ledger.condemn(partition, deletion.name, 1) is False
 
 
-async def test_no_more_graves_than_asked_for(ledger: Ledger):
+async def test_no_more_pending_deletions_than_asked_for(ledger: Ledger):
     partition, _ = await with_appends(ledger)
     for number in range(5):
         await announce(ledger, partition, f"log/{number}")
-    assert [grave.name for grave in await ledger.graves(partition, 2)] == ["log/0", "log/1"]
+    assert [deletion.name for deletion in await ledger.pending_deletions(partition, 2)] == [
+        "log/0",
+        "log/1",
+    ]
 
 
 async def test_a_cursor_is_where_it_was_moved_to(ledger: Ledger):

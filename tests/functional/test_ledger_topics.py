@@ -111,7 +111,7 @@ async def test_of_a_forgotten_topic_nothing_is_left(ledger: Ledger):
     for partition in partitions:
         assert await ledger.extents(partition, 0, 9) == []
         assert await ledger.cursor(partition, "compacting to 10") == 0
-        assert await ledger.graves(partition, 9) == []
+        assert await ledger.pending_deletions(partition, 9) == []
         with pytest.raises(UnknownPartition):
             await append(ledger, partition, an_extent(0))
 

@@ -79,7 +79,7 @@ async def test_a_window_is_kept_while_a_reader_may_have_planned_on_it(given: Giv
     given.later()
     for partition in (given.one, given.two):
         await process.log.merger.merge(partition, RoundBudget(PLENTY, PLENTY))
-    assert await process.log.janitor.windows.sweep() == 0  # it has graves
+    assert await process.log.janitor.windows.sweep() == 0  # it has pending deletions
     assert len(await process.windows()) == 1
 
 

@@ -5,7 +5,14 @@ from uuid import UUID
 import pytest
 
 from pyspark_samsa.errors import BadOption
-from pyspark_samsa.options import Assigned, Names, Options, Pattern, read_columns, read_options
+from pyspark_samsa.options import (
+    AssignedPartitions,
+    Names,
+    Options,
+    Pattern,
+    read_columns,
+    read_options,
+)
 from pyspark_samsa.positions import (
     EARLIEST,
     IDS,
@@ -42,7 +49,7 @@ def test_names_of_options_may_be_written_in_any_case():
     [
         ({"subscribe": "a, b,a"}, Names(("a", "b"))),
         ({"subscribePattern": "a.*"}, Pattern("a.*")),
-        ({"assign": '{"a": [0, 2]}'}, Assigned({"a": (0, 2)})),
+        ({"assign": '{"a": [0, 2]}'}, AssignedPartitions({"a": (0, 2)})),
     ],
 )
 def test_what_is_read_is_said_in_three_ways(options, subscription):

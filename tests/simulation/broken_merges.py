@@ -68,7 +68,7 @@ class SwapsInTheCondemned(SimLedger):
     @staticmethod
     def _take_announced(item: Item, old: Sequence[Extent], new: Sequence[Extent]) -> bool:
         for key in {e.key for e in new} - {e.key for e in old}:
-            item.graves.pop(key, None)
+            item.deletions.pop(key, None)
         return True
 
 
@@ -82,9 +82,9 @@ def delete_announced(log: Log) -> None:
     ledger = log._stores.ledger
 
     async def sweep(original: Any, partition: Partition) -> int:
-        for grave in await ledger.graves(partition, 1_000):
-            if grave.announced:
-                await log.sweeper._delete(partition, list(grave.keys))
+        for deletion in await ledger.pending_deletions(partition, 1_000):
+            if deletion.announced:
+                await log.sweeper._delete(partition, list(deletion.keys))
         left: int = await original(partition)
         return left
 
@@ -96,9 +96,9 @@ def no_grace(log: Log) -> None:
     ledger = log._stores.ledger
 
     async def sweep(original: Any, partition: Partition) -> int:
-        for grave in await ledger.graves(partition, 1_000):
-            if not grave.announced and await log.sweeper._empty(partition, grave):
-                await ledger.forget_grave(partition, grave.name)
+        for deletion in await ledger.pending_deletions(partition, 1_000):
+            if not deletion.announced and await log.sweeper._empty(partition, deletion):
+                await ledger.forget_deletion(partition, deletion.name)
         left: int = await original(partition)
         return left
 
@@ -109,8 +109,8 @@ def no_grace(log: Log) -> None:
 def unannounced(log: Log) -> None:
     sweeper, stores = log.sweeper, log._stores
 
-    async def announce(original: Any, partition: Partition, grave: PendingDeletion) -> None:
-        await original(partition, grave._replace(keys=()) if grave.announced else grave)
+    async def announce(original: Any, partition: Partition, deletion: PendingDeletion) -> None:
+        await original(partition, deletion._replace(keys=()) if deletion.announced else deletion)
 
     async def look_once(_: Any, partition: Partition) -> int:
         """Safe by itself, and soon wrong without the announcement."""
@@ -124,7 +124,7 @@ def unannounced(log: Log) -> None:
     replace(sweeper, "find_orphans", look_once)
 
 
-@instead("delete what is in a grave without looking whether it is named")
+@instead("delete objects of a pending deletion without looking whether an extent names them")
 def empty_blindly(log: Log) -> None:
     async def extents(*_: Any) -> Any:
         for nothing in ():

@@ -85,8 +85,8 @@ def look_backwards(log: Log) -> None:
     async def find_orphans(_: Any, partition: Partition) -> int:
         keys = [key async for key in stores.objects.list(partition_prefix(partition))]
         await stores.journal.count_sweep(partition)
-        graves = await stores.ledger.graves(partition, 1_000)
-        named = {key for grave in graves for key in grave.keys}
+        deletions = await stores.ledger.pending_deletions(partition, 1_000)
+        named = {key for deletion in deletions for key in deletion.keys}
         async for extent in sweeper._extents(partition, 0, 10**9):
             named.add(extent.key)
         named |= {entry.key for entry in (await stores.ledger.head(partition)).tail}

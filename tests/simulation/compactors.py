@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from samsa.log.compact import Compacted
 from samsa.log.compact_aborted import AbortedIn
-from samsa.log.compact_batch import Part, Sieve
+from samsa.log.compact_batch import BatchBytes, Sieve
 from samsa.log.compact_keys import BYTES_PER_KEY
 from samsa.log.compact_plan import Compaction
 from samsa.log.compact_progress import CLEANED
@@ -149,7 +149,7 @@ def forget_at_once(log: Log) -> None:
     always(log.compactor._gone, "below", FAR_END)
 
 
-def marker_alone(header: BatchHeader, part: Part, sieve: Sieve) -> Part | None:
+def marker_alone(header: BatchHeader, part: BatchBytes, sieve: Sieve) -> BatchBytes | None:
     """In place of `_marker`: no marker is needed."""
     return None
 

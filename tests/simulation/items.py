@@ -38,7 +38,7 @@ class Item:
     settled_to: int = 0
     settled: set[int] = field(default_factory=set)
     """Of DynamoDB: the last offsets of extents that a swap put there."""
-    graves: dict[str, PendingDeletion] = field(default_factory=dict)
+    deletions: dict[str, PendingDeletion] = field(default_factory=dict)
     cursors: dict[str, int] = field(default_factory=dict)
 
     def head(self) -> Head:

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Generator, Sequence
 
 from samsa.aws.extents import neighbours, uncovered
-from samsa.ports import Aborted, Bound, Extent, Head, Partition, PendingDeletion, graves_of
+from samsa.ports import Aborted, Bound, Extent, Head, Partition, PendingDeletion, deletions_of
 
 from .heads import HeadCalls
 from .items import Item
@@ -118,10 +118,10 @@ class SimLedger(HeadCalls, RowCalls):
     @staticmethod
     def _take_announced(item: Item, old: Sequence[Extent], new: Sequence[Extent]) -> bool:
         fresh = {e.key for e in new} - {"", *(e.key for e in old)}
-        if not all(key in item.graves and item.graves[key].announced for key in fresh):
+        if not all(key in item.deletions and item.deletions[key].announced for key in fresh):
             return False
         for key in fresh:
-            del item.graves[key]
+            del item.deletions[key]
         return True
 
     def _swap(
@@ -137,25 +137,25 @@ class SimLedger(HeadCalls, RowCalls):
             if extent.end - 1 in item.extents:
                 item.remove(extent.end - 1)
             item.add(extent)
-        for grave in graves_of(old or gone, new):
-            item.graves[grave.name] = grave
+        for deletion in deletions_of(old or gone, new):
+            item.deletions[deletion.name] = deletion
 
-    def announce(self, partition: Partition, grave: PendingDeletion) -> None:
-        self.item(partition).graves.setdefault(grave.name, grave)
+    def announce(self, partition: Partition, deletion: PendingDeletion) -> None:
+        self.item(partition).deletions.setdefault(deletion.name, deletion)
 
-    def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
-        graves = self.item(partition).graves
-        return [graves[name] for name in sorted(graves)[:limit]]
+    def pending_deletions(self, partition: Partition, limit: int) -> list[PendingDeletion]:
+        deletions = self.item(partition).deletions
+        return [deletions[name] for name in sorted(deletions)[:limit]]
 
     def condemn(self, partition: Partition, name: str, since: int) -> bool:
-        graves = self.item(partition).graves
-        if name not in graves:
+        deletions = self.item(partition).deletions
+        if name not in deletions:
             return False
-        graves[name] = graves[name]._replace(since=since, announced=False)
+        deletions[name] = deletions[name]._replace(since=since, announced=False)
         return True
 
-    def forget_grave(self, partition: Partition, name: str) -> None:
-        self.item(partition).graves.pop(name, None)
+    def forget_deletion(self, partition: Partition, name: str) -> None:
+        self.item(partition).deletions.pop(name, None)
 
     def cursor(self, partition: Partition, name: str) -> int:
         return self.item(partition).cursors.get(name, 0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Noted:
-    """In place of `local.noted.NotedAppends`."""
+    """In place of `local.write_behind.WriteBehind`."""
 
     alone = False
 
@@ -61,7 +61,7 @@ class Healthy:
 class NearDoor(Door):
     def __init__(self, process: "Process", store: Any) -> None:
         super().__init__(process, store)
-        self.noted = Noted(process, store)
+        self.write_behind = Noted(process, store)
         self.health = Healthy()
 
     async def persist(self) -> None:

@@ -41,7 +41,7 @@ EVERY_PATH = (
     "a merge by copying",
     "a merge without a copy",
     "a merge came second",
-    "a grave was stamped",
+    "a pending deletion was dated",
     "what a merge left over was swept",
     "orphans were found",
     "records were deleted",
@@ -109,7 +109,9 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
     after(log, "mark", _marked)
     after(ledger, "forget_aborted", _told("an aborted transaction was forgotten"))
     after(ledger, "store_aborted", _told("an aborted transaction left the head"))
-    after(ledger, "condemn", lambda done, _: "a grave was stamped" if done is True else None)
+    after(
+        ledger, "condemn", lambda done, _: "a pending deletion was dated" if done is True else None
+    )
 
 
 def watch_expiry(coordinator: TransactionCoordinator, paths: "Counter[str]") -> None:

@@ -51,7 +51,7 @@ def run(seed: int, rules: Rules = SOUND) -> Finished:
 
 def _release(world: World) -> None:
     """Most of it is free at once then, and not only when garbage is collected."""
-    dead = [one for one in world.graves if isinstance(one, Process)]
+    dead = [one for one in world.ended if isinstance(one, Process)]
     for process in (*world.processes, *dead):
         vars(process.log).clear()
         vars(process).clear()

@@ -151,7 +151,7 @@ class Process:
 
     def _go_on(self, turn: "asyncio.Future[None]") -> None:
         if not self.alive:
-            self.world.graves.append(turn)
+            self.world.ended.append(turn)
         elif not turn.done():  # a merge that fails calls off what it fetches ahead
             turn.set_result(None)
 

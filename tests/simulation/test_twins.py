@@ -136,13 +136,13 @@ class Caller:
         key = self._key()
         return (PendingDeletion(key, 0, 0, (key,), 1, announced=True),)
 
-    def call_graves(self) -> tuple[object, ...]:
+    def call_pending_deletions(self) -> tuple[object, ...]:
         return (self._rng.randint(1, 9),)
 
     def call_condemn(self) -> tuple[object, ...]:
         return self._key(), self._rng.randint(1, 9)
 
-    def call_forget_grave(self) -> tuple[object, ...]:
+    def call_forget_deletion(self) -> tuple[object, ...]:
         return (self._key(),)
 
     def call_cursor(self) -> tuple[object, ...]:

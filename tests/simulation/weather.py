@@ -24,7 +24,7 @@ CALLS = (
     *("head", "extents", "get", "piece", "take_out", "count_sweep", "list"),
     *("producer", "producer_item", "store_producer", "evict", "sweeps", "holds"),
     *("advance_start", "drop_extents", "delete"),
-    *("replace_extents", "announce", "put_stream", "condemn", "graves"),
+    *("replace_extents", "announce", "put_stream", "condemn", "pending_deletions"),
 )
 
 TRANSACTIONS = ("put_transaction", "transaction", "add_pending", "end_pending")

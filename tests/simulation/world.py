@@ -37,7 +37,7 @@ class World:
     rules: Rules = SOUND
     events: list[Event] = field(default_factory=list)
     paths: Counter[str] = field(default_factory=Counter)
-    graves: list[Any] = field(default_factory=list)
+    ended: list[Any] = field(default_factory=list)
     """Calls of crashed processes: kept, so that nothing tidies them up."""
     violation: str | None = None
     finished: bool = False
@@ -86,7 +86,7 @@ class World:
 
     def replace(self, dead: Process) -> None:
         self.processes.remove(dead)
-        self.graves.append(dead)
+        self.ended.append(dead)
         self.loop.call_later(self.rng.uniform(0, 2), self._restart)
 
     def _restart(self) -> None:
@@ -187,7 +187,7 @@ class World:
 
     def watch(self, future: "asyncio.Future[Any]", *allowed: type[Exception]) -> None:
         """Whatever else than these comes out of the log is a violation."""
-        self.graves.append(future)
+        self.ended.append(future)
         future.add_done_callback(lambda _: self._ended(future, (Unavailable, Violation, *allowed)))
 
     def _ended(self, future: "asyncio.Future[Any]", allowed: tuple[type[Exception], ...]) -> None:

@@ -22,11 +22,11 @@ from .errors import BadOption, SamsaError
 
 
 def _no_nonce() -> str:
-    raise AssertionError("who only reads makes no objects")
+    raise AssertionError("a reader makes no objects")
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class StoreAccess:
     ledger: Ledger
     log: Log
 
@@ -42,14 +42,14 @@ class OpenLog:
         self._urls = ledger_url, objects_url
         self._runner: asyncio.Runner | None = None
         self._open = AsyncExitStack()
-        self._access: Access | None = None
+        self._access: StoreAccess | None = None
 
-    def ask(self, question: Callable[[Access], Awaitable[T]]) -> T:
+    def ask(self, question: Callable[[StoreAccess], Awaitable[T]]) -> T:
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(self._ask(question))
 
-    async def _ask(self, question: Callable[[Access], Awaitable[T]]) -> T:
+    async def _ask(self, question: Callable[[StoreAccess], Awaitable[T]]) -> T:
         if self._urls[0].startswith("sqlite:"):
             async with opened(*self._urls) as access:
                 return await question(access)
@@ -66,7 +66,7 @@ class OpenLog:
 
 
 @asynccontextmanager
-async def opened(ledger_url: str, objects_url: str) -> AsyncIterator[Access]:
+async def opened(ledger_url: str, objects_url: str) -> AsyncIterator[StoreAccess]:
     check_objects(objects_url)
     with named_errors(ledger_url):
         ledger = await open_ledger_to_read(ledger_url)
@@ -76,7 +76,7 @@ async def opened(ledger_url: str, objects_url: str) -> AsyncIterator[Access]:
         log = Log(Stores(ledger, objects, journal, SystemClock(), LocalWakeups(), _no_nonce))
         try:
             with named_errors(ledger_url):
-                yield Access(ledger, log)
+                yield StoreAccess(ledger, log)
                 await log.drain()
         finally:
             await objects.close()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from samsa.ports import Head, Partition
 
-from .access import Access
+from .access import StoreAccess
 from .errors import BadOption, SamsaError
 from .positions import (
     EARLIEST,
@@ -23,7 +23,7 @@ from .subscribed import Partitions
 Heads = Mapping[TopicPartition, Head]
 
 
-async def look_at(access: Access, partitions: Partitions, read_committed: bool) -> Heads:
+async def look_at(access: StoreAccess, partitions: Partitions, read_committed: bool) -> Heads:
     """With read_committed a partition ends at its last stable offset. Raises UnknownPartition if a
     topic is deleted at this moment."""
     heads = await asyncio.gather(*(access.log.head(where) for where in partitions.values()))
@@ -33,7 +33,11 @@ async def look_at(access: Access, partitions: Partitions, read_committed: bool) 
 
 
 async def starting_offsets(
-    access: Access, partitions: Partitions, heads: Heads, position: Position, late_is_latest: bool
+    access: StoreAccess,
+    partitions: Partitions,
+    heads: Heads,
+    position: Position,
+    late_is_latest: bool,
 ) -> Offsets:
     found = await _offsets(access, partitions, heads, position, "startingOffsets")
     missing = [where for where, offset in found.items() if offset is None]
@@ -46,14 +50,14 @@ async def starting_offsets(
 
 
 async def ending_offsets(
-    access: Access, partitions: Partitions, heads: Heads, position: Position
+    access: StoreAccess, partitions: Partitions, heads: Heads, position: Position
 ) -> Offsets:
     found = await _offsets(access, partitions, heads, position, "endingOffsets")
     return {where: heads[where].next_offset if at is None else at for where, at in found.items()}
 
 
 async def _offsets(
-    access: Access, partitions: Partitions, heads: Heads, position: Position, option: str
+    access: StoreAccess, partitions: Partitions, heads: Heads, position: Position, option: str
 ) -> dict[TopicPartition, int | None]:
     """None if a time is later than every record."""
     match position:
@@ -81,7 +85,7 @@ def _check_known(option: str, named: Mapping[TopicPartition, int], heads: Heads)
 
 
 async def _at_times(
-    access: Access, partitions: Partitions, times: Mapping[TopicPartition, int]
+    access: StoreAccess, partitions: Partitions, times: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int | None]:
     async def at(partition: Partition, time: int) -> int | None:
         if time == LATEST:

@@ -71,11 +71,11 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class AssignedPartitions:
     partitions: Mapping[str, tuple[int, ...]]
 
 
-Subscription: TypeAlias = Names | Pattern | Assigned
+Subscription: TypeAlias = Names | Pattern | AssignedPartitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +261,7 @@ def _assigned(text: str) -> Subscription:
         raise BadOption(f"assign: {text!r} is not understood; it looks like {example}") from None
     if not any(found.values()):
         raise BadOption("assign: no partition is named")
-    return Assigned(found)
+    return AssignedPartitions(found)
 
 
 _SUBSCRIPTIONS: dict[str, Callable[[str], Subscription]] = {

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from samsa.log.read import OutOfRange
 from samsa.ports import Aborted, Extent, Head, Partition, UnknownPartition
 
-from .access import Access
+from .access import StoreAccess
 from .losses import Losses
 from .positions import TopicPartition
 from .splits import Stretch
@@ -42,7 +42,7 @@ async def in_order(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 class Planner:
     def __init__(
-        self, access: Access, losses: Losses, inline_bytes: int, read_committed: bool
+        self, access: StoreAccess, losses: Losses, inline_bytes: int, read_committed: bool
     ) -> None:
         """`inline_bytes`: what the plan may hold of the bytes that are in the ledger.
         `read_committed`: leave out what aborted transactions have written."""

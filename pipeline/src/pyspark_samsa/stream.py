@@ -24,7 +24,7 @@ from pyspark.sql.streaming.datasource import (
 from samsa.ports import Clock
 from samsa.runtime.system import SystemClock
 
-from .access import Access, OpenLog
+from .access import OpenLog, StoreAccess
 from .bounds import Heads, look_at, starting_offsets
 from .errors import SamsaError
 from .limits import shares, steps, within
@@ -66,7 +66,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # What Spark calls in the driver
 
     def initialOffset(self) -> Json:  # type: ignore[override]
-        async def start(access: Access) -> Json:
+        async def start(access: StoreAccess) -> Json:
             partitions = await subscribed(access.ledger, self._options.subscription)
             heads = await look_at(access, partitions, self._options.read_committed)
             late_is_latest = self._options.late_start_is_latest
@@ -89,7 +89,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target = {where: head.next_offset for where, head in heads.items()}
 
     def latestOffset(self, start: Json, limit: ReadLimit) -> Json:  # type: ignore[override]
-        async def latest(access: Access) -> Json:
+        async def latest(access: StoreAccess) -> Json:
             heads = await self._look(access)
             again = made_again(start, self._ids)
             self._report(again)
@@ -110,7 +110,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         # Those that were made again after the batch before are read from their beginning.
         begin = _without(made_again(start, ids_from_json(end)), start)
 
-        async def plan(access: Access) -> list[Split]:
+        async def plan(access: StoreAccess) -> list[Split]:
             planned = from_json(end)
             if not planned.keys() <= self._partitions.keys() or made_again(end, self._ids):
                 await self._look(access)  # a batch of a query that was stopped
@@ -142,7 +142,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     # Planning
 
-    async def _look(self, access: Access) -> Heads:
+    async def _look(self, access: StoreAccess) -> Heads:
         found = await subscribed(access.ledger, self._options.subscription, missing_is_error=False)
         self._partitions, self._ids = found, ids_of(found)
         self._heads = await look_at(access, found, self._options.read_committed)
@@ -174,7 +174,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {w: max(end, begin.get(w, 0)) for w, end in capped.items() if end or w in begin}
 
     async def _limited(
-        self, access: Access, begin: Offsets, latest: Offsets, limit: ReadLimit
+        self, access: StoreAccess, begin: Offsets, latest: Offsets, limit: ReadLimit
     ) -> Offsets:
         starts = {where: min(begin.get(where, 0), end) for where, end in latest.items()}
         if isinstance(limit, ReadMaxRows):
@@ -188,7 +188,7 @@ class SamsaStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         raise SamsaError(f"a limit of the kind {type(limit).__name__} is not supported")
 
     async def _within_bytes(
-        self, access: Access, starts: Offsets, latest: Offsets, most: int
+        self, access: StoreAccess, starts: Offsets, latest: Offsets, most: int
     ) -> Offsets:
         planner = Planner(access, self._losses, 0, self._options.read_committed)
         found = await in_order(

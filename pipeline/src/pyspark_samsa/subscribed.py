@@ -7,7 +7,7 @@ from samsa.ports import Ledger, Partition, Topic
 from samsa.topics.internal import INTERNAL
 
 from .errors import UnknownTopic, did_you_mean
-from .options import Assigned, Names, Pattern, Subscription
+from .options import AssignedPartitions, Names, Pattern, Subscription
 from .positions import TopicPartition
 
 Partitions = Mapping[TopicPartition, Partition]
@@ -32,7 +32,7 @@ async def subscribed(
                 # The broker's own topics have to be named, as in Spark's Kafka source.
                 if name not in INTERNAL and pattern.fullmatch(name)
             }
-        case Assigned(partitions):
+        case AssignedPartitions(partitions):
             chosen = {
                 name: _some(_known(name, topics), numbers) for name, numbers in partitions.items()
             }
@@ -47,8 +47,10 @@ def _what_is_left(subscription: Subscription, topics: Mapping[str, Topic]) -> Su
     match subscription:
         case Names(names):
             return Names(tuple(name for name in names if name in topics))
-        case Assigned(partitions):
-            return Assigned({name: some for name, some in partitions.items() if name in topics})
+        case AssignedPartitions(partitions):
+            return AssignedPartitions(
+                {name: some for name, some in partitions.items() if name in topics}
+            )
     return subscription
 
 

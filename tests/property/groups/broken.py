@@ -5,8 +5,8 @@ from importlib import import_module
 from typing import NamedTuple
 
 from samsa.groups import (
-    Beaten,
     GroupError,
+    HeartbeatAnswer,
     Synced,
     classic,
     classic_join,
@@ -18,9 +18,9 @@ from samsa.groups import (
 )
 from samsa.groups import consumer as consumer_protocol
 from samsa.groups.assignors import NOTHING
-from samsa.groups.classic_draft import Draft
+from samsa.groups.classic_draft import ClassicDraft
 from samsa.groups.classic_events import MemberGone, PhaseEnd, Rejoin
-from samsa.groups.classic_state import NEVER, Stage, State
+from samsa.groups.classic_state import NEVER, ClassicState, Stage
 from samsa.groups.consumer_draft import ConsumerDraft
 from samsa.groups.consumer_state import MemberState
 from samsa.groups.requests import Heartbeat, Join, Sync
@@ -64,14 +64,18 @@ def same_generation(patch):
 def any_generation(patch):
     def heartbeat(draft, request):
         error = classic_requests.why_not_member(draft, request.member_id, request.instance_id)
-        return Beaten(error) if error else classic.happen(draft, request)
+        return HeartbeatAnswer(error) if error else classic.happen(draft, request)
 
     patch.setitem(classic_requests.REQUESTS, Heartbeat, heartbeat)
 
 
 @instead("answer members that prepare to rebalance as if all were well", "classic")
 def keep_calm(patch):
-    patch.setitem(classic.TRANSITIONS[Heartbeat], State.PREPARING_REBALANCE, classic_sync.hear)
+    patch.setitem(
+        classic.TRANSITIONS[Heartbeat],
+        ClassicState.PREPARING_REBALANCE,
+        classic_sync.accept_heartbeat,
+    )
 
 
 @instead("let any generation have its assignment", "classic")
@@ -90,7 +94,7 @@ def assign_nothing(patch):
             return classic_sync.assign_or_wait(draft, request)
         return classic_sync.take_assignment(draft, request)
 
-    patch.setitem(classic.TRANSITIONS[Sync], State.COMPLETING_REBALANCE, hurry)
+    patch.setitem(classic.TRANSITIONS[Sync], ClassicState.COMPLETING_REBALANCE, hurry)
 
 
 @instead("leave followers waiting when the next rebalance begins", "classic")
@@ -115,43 +119,43 @@ def endless_sessions(patch):
 
 @instead("never end a phase", "classic")
 def endless_phases(patch):
-    for state in State:
+    for state in ClassicState:
         patch.setitem(classic.REACTIONS[PhaseEnd], state, classic_rebalance.stay)
-    whole = Draft.next_due
+    whole = ClassicDraft.next_due
 
     def next_due(self):
         self.phase_ends_ms = NEVER
         return whole(self)
 
-    patch.setattr(Draft, "next_due", next_due)
+    patch.setattr(ClassicDraft, "next_due", next_due)
 
 
 @instead("wait for ever for whoever was given an id", "classic")
 def endless_ids(patch):
-    whole = Draft.next_due
+    whole = ClassicDraft.next_due
 
     def next_due(self):
         self.pending = dict.fromkeys(self.pending, NEVER)
         return whole(self)
 
-    patch.setattr(Draft, "next_due", next_due)
+    patch.setattr(ClassicDraft, "next_due", next_due)
 
 
 @instead("go on without a rebalance when a member has gone", "classic")
 def ignore_the_gone(patch):
-    patch.setitem(classic.REACTIONS[MemberGone], State.STABLE, classic_rebalance.stay)
+    patch.setitem(classic.REACTIONS[MemberGone], ClassicState.STABLE, classic_rebalance.stay)
 
 
 @instead("keep a leader that has gone", "classic")
 def dead_leader(patch):
-    whole = Draft.remove
+    whole = ClassicDraft.remove
 
     def remove(self, member_id):
         leader = self.leader
         whole(self, member_id)
         self.leader = leader
 
-    patch.setattr(Draft, "remove", remove)
+    patch.setattr(ClassicDraft, "remove", remove)
 
 
 @instead("wake nobody", "classic")
@@ -171,7 +175,7 @@ def no_tickets(patch):
 
 @instead("write no heartbeat down", "classic")
 def deaf(patch):
-    patch.setattr(Draft, "hear", lambda self, member_id: None)
+    patch.setattr(ClassicDraft, "prolong_session", lambda self, member_id: None)
 
 
 @instead("let deadlines lie where they are when the clock is set back", "classic")
@@ -181,7 +185,7 @@ def far_deadlines(patch):
 
 @instead("tell a member with changed metadata the old generation", "classic")
 def ignore_changes(patch):
-    patch.setitem(classic.TRANSITIONS[Rejoin], State.STABLE, classic_join.tell)
+    patch.setitem(classic.TRANSITIONS[Rejoin], ClassicState.STABLE, classic_join.tell)
 
 
 @instead("forget an instance's assignment when it comes back", "classic")

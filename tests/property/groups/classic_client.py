@@ -4,10 +4,10 @@ from property.groups.subscriptions import assigned, assignment, said, subscripti
 from property.groups.world import SESSION_MS, Violation
 
 from samsa.groups import (
-    Beaten,
     ConsumerGroup,
     GroupError,
     Heartbeat,
+    HeartbeatAnswer,
     Join,
     Joined,
     Leave,
@@ -139,7 +139,7 @@ class ClassicClient:
             self.joined(answer)
         elif isinstance(answer, Synced):
             self.synced(answer)
-        elif isinstance(answer, Beaten):
+        elif isinstance(answer, HeartbeatAnswer):
             self.beaten(answer)
 
     def forget(self, error) -> None:
@@ -178,7 +178,7 @@ class ClassicClient:
         self.phase = "out" if again else "stable"
         self.next_at = self.world.now if again else self.world.now + 2_000
 
-    def beaten(self, answer: Beaten) -> None:
+    def beaten(self, answer: HeartbeatAnswer) -> None:
         if answer.error is GroupError.REBALANCE_IN_PROGRESS:
             self.phase = "out"
         elif answer.error is None:

@@ -3,7 +3,7 @@
 from property.groups.world import SESSION_MS, SETTINGS, Violation
 
 from samsa.groups import ClassicGroup, ConsumerGroup
-from samsa.groups.classic_state import Stage, State
+from samsa.groups.classic_state import ClassicState, Stage
 from samsa.groups.consumer_state import MemberState
 from samsa.groups.step import CLOCK_TOLERANCE_MS
 
@@ -25,16 +25,18 @@ def _check_classic(group: ClassicGroup, now: int, rebalance_ms: int) -> None:
     for member_id, member in group.members.items():
         length = SETTINGS.new_member_join_timeout_ms if member.is_new else SESSION_MS
         _hold(member.deadline_ms <= now + length, f"the session of {member_id} does not end")
-        joins = member.stage is not Stage.JOINING or group.state is State.PREPARING_REBALANCE
+        joins = member.stage is not Stage.JOINING or group.state is ClassicState.PREPARING_REBALANCE
         _hold(joins, f"{member_id} joins, and nothing is prepared")
-        syncs = member.stage is not Stage.SYNCING or group.state is State.COMPLETING_REBALANCE
+        syncs = (
+            member.stage is not Stage.SYNCING or group.state is ClassicState.COMPLETING_REBALANCE
+        )
         _hold(syncs, f"{member_id} waits for an assignment that will not come")
     idle = not group.members and not group.pending
-    _hold(not group.members or group.state is not State.EMPTY, "empty, and has members")
-    _hold(not idle or group.state is State.EMPTY, "has no members, and is not empty")
+    _hold(not group.members or group.state is not ClassicState.EMPTY, "empty, and has members")
+    _hold(not idle or group.state is ClassicState.EMPTY, "has no members, and is not empty")
     _hold(group.leader in (group.members or {None: None}), "the leader is no member")
     _hold(max(group.pending.values(), default=0) <= now + SESSION_MS, "an id does not lapse")
-    if group.state in (State.PREPARING_REBALANCE, State.COMPLETING_REBALANCE):
+    if group.state in (ClassicState.PREPARING_REBALANCE, ClassicState.COMPLETING_REBALANCE):
         latest = now + max(rebalance_ms, 3_000)
         _hold(group.phase_ends_ms <= latest, "a phase does not end")
 

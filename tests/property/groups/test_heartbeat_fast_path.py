@@ -4,7 +4,7 @@ import pytest
 from property.groups import world
 from property.groups.play import run
 
-from samsa.groups import ClassicGroup, Heartbeat, beaten, quieted
+from samsa.groups import ClassicGroup, Heartbeat, answer_heartbeat, quieted
 
 SCHEDULES = 60
 
@@ -14,11 +14,11 @@ SCHEDULES = 60
 def test_heartbeats_that_need_no_step_say_what_a_step_says(kinds, monkeypatch):
     whole, quick, slow = world.steps, [], []
 
-    def steps(group, requests, now_ms, settings, hearing):
-        done = whole(group, requests, now_ms, settings, hearing)
+    def steps(group, requests, now_ms, settings, heartbeats):
+        done = whole(group, requests, now_ms, settings, heartbeats)
         if len(requests) == 1 and isinstance(requests[0], Heartbeat):
-            known = group and quieted(group, now_ms, settings, hearing)
-            answer = beaten(known, requests[0], now_ms, hearing.hearer)
+            known = group and quieted(group, now_ms, settings, heartbeats)
+            answer = answer_heartbeat(known, requests[0], now_ms, heartbeats.answered_by)
             changed = done.group is not group
             if answer is not None:
                 assert (changed, done.answers) == (False, [answer])

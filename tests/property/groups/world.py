@@ -16,9 +16,9 @@ from samsa.groups import (
     ClassicGroup,
     ConsumerHeartbeat,
     GroupSettings,
-    Hearing,
     Heartbeat,
     Join,
+    MemberHeartbeats,
     Packer,
     Parked,
     Sync,
@@ -68,8 +68,8 @@ class World:
     waiting: list[Waiting] = field(default_factory=list)
     processes: list[str] = field(default_factory=lambda: ["p0", "p1", "p2"])
     events: deque = field(default_factory=lambda: deque(maxlen=60))
-    heard: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Process → members that it heard → when. It forgets all of them when it dies."""
+    answered_ms: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Process → members that it answered → when. It forgets all of them when it dies."""
     lives: dict[str, int] = field(default_factory=dict)
     """Process → how often it has died."""
     set_back_by: int = 0
@@ -177,23 +177,25 @@ class World:
         looks_at = self.now + LONGEST_WAIT_MS
         self.waiting.append(Waiting(client, answer.ask, answer.deadline_ms, looks_at, process))
 
-    def hearing(self, process: str) -> Hearing:
+    def heartbeats(self, process: str) -> MemberHeartbeats:
         """As a process has it that knows its own clock only."""
-        heard = self.heard.setdefault(process, {})
-        for member_id, when in heard.items():
-            heard[member_id] = min(when, self.clock)
-        # In a third of all worlds no process may rely on what it heard, as in a function.
-        return Hearing(f"{process}/{self.lives.get(process, 0)}" if self.seed % 3 else "", heard)
+        answered = self.answered_ms.setdefault(process, {})
+        for member_id, when in answered.items():
+            answered[member_id] = min(when, self.clock)
+        # In a third of all worlds no process may rely on what it answered, as in a function.
+        return MemberHeartbeats(
+            f"{process}/{self.lives.get(process, 0)}" if self.seed % 3 else "", answered
+        )
 
     def step(self, request, process: str):
         (answer,) = self.steps([request], process)
         return answer
 
     def steps(self, requests, process: str) -> list:
-        before, hearing = self.group, self.hearing(process)
+        before, heartbeats = self.group, self.heartbeats(process)
         self.taken += 1
-        done = steps(before, requests, self.clock, SETTINGS, hearing)
-        if done != steps(self.group, requests, self.clock, SETTINGS, hearing):
+        done = steps(before, requests, self.clock, SETTINGS, heartbeats)
+        if done != steps(self.group, requests, self.clock, SETTINGS, heartbeats):
             raise Violation("a step is not a function of what it is given")
         if before is not None and pack(before) != self.stored:
             raise Violation("a step changed the group that it was given")
@@ -201,7 +203,7 @@ class World:
             raise Violation("a generation came before the one before it")
         for request, answer in zip(requests, done.answers, strict=True):
             if isinstance(request, Heartbeat | ConsumerHeartbeat) and not answer.error:
-                self.heard[process][request.member_id] = self.clock
+                self.answered_ms[process][request.member_id] = self.clock
         if done.group is not before:
             self.stored = pack(done.group)
             if unpack(self.stored) != done.group:
@@ -277,7 +279,7 @@ class World:
     def kill(self, process: str) -> None:
         self.note(f"{process} dies")
         self.lives[process] = self.lives.get(process, 0) + 1
-        self.heard.pop(process, None)
+        self.answered_ms.pop(process, None)
         for waiting in [each for each in self.waiting if each.process == process]:
             self.waiting.remove(waiting)
             if waiting.client.waits_for(waiting.ask):

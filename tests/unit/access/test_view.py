@@ -9,7 +9,7 @@ import pytest
 from faults.inside import TurnedClock
 from unit.handlers.transacting import Flaky
 
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import (
     CredentialKey,
     QuotaKey,
@@ -66,8 +66,8 @@ def site(tmp_path: Path) -> Site:
 
 
 def adding(*entries: SecurityEntry) -> Any:
-    async def plan(contents: Contents) -> Plan[Contents]:
-        return Plan(contents, list(entries))
+    async def plan(contents: Contents) -> ChangePlan[Contents]:
+        return ChangePlan(contents, list(entries))
 
     return plan
 
@@ -213,11 +213,11 @@ async def test_a_change_is_planned_again_on_what_another_admin_left(site: Site):
     one, other = site.process(), site.process()
     seen: list[int] = []
 
-    async def plan(contents: Contents) -> Plan[str]:
+    async def plan(contents: Contents) -> ChangePlan[str]:
         seen.append(len(contents.acls))
         if len(seen) == 1:
             await other.change(adding(acl_entry(acl("parcels"))))
-        return Plan("done", [acl_entry(acl("orders"))])
+        return ChangePlan("done", [acl_entry(acl("orders"))])
 
     assert await one.change(plan) == "done"
     assert seen == [0, 1]
@@ -252,9 +252,9 @@ async def test_a_long_change_is_stored_in_parts_even_if_others_come_between(site
     entries = [acl_entry(acl(f"topic{number}")) for number in range(250)]
     seen: list[int] = []
 
-    async def plan(contents: Contents) -> Plan[None]:
+    async def plan(contents: Contents) -> ChangePlan[None]:
         seen.append(len(contents.acls))
-        return Plan(None, entries)
+        return ChangePlan(None, entries)
 
     await view.change(plan)
     assert seen == [0, 1], "nothing was stored yet, so it was planned again"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from samsa.security.results import Authenticated, Refused, Reply
+from samsa.security.results import Authenticated, Challenge, LoginRefused
 from samsa.security.scram import ScramCredential, ScramExchange, ScramMechanism
 from samsa_broker.cli.login import BadLogin, Login, read_login
 
@@ -20,11 +20,11 @@ class Server:
         self.exchange = ScramExchange(
             mechanism, lambda user, _: held if user == USER else None, "nonce", b"secret"
         )
-        self.ended: Authenticated | Refused | None = None
+        self.ended: Authenticated | LoginRefused | None = None
 
     def send(self, words: bytes) -> bytes:
         found = self.exchange.step(words)
-        if isinstance(found, Reply):
+        if isinstance(found, Challenge):
             return found.data
         self.ended = found
         return found.data if isinstance(found, Authenticated) else b"e=other-error"
@@ -43,7 +43,7 @@ def test_who_does_not_know_it_is_not():
     login = Login("sasl_ssl", mechanism="SCRAM-SHA-256", user=USER, password=PASSWORD)
     with pytest.raises(BadLogin):
         login.authenticate(server.send)
-    assert isinstance(server.ended, Refused)
+    assert isinstance(server.ended, LoginRefused)
 
 
 @pytest.mark.parametrize(

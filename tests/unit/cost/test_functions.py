@@ -43,7 +43,7 @@ def test_a_message_a_second_by_hand():
     writes = (HEAD_UNITS + 2 * INDEX_UNITS) * MONTH + 2 * RECONNECTS + ROUND * ROUNDS
     assert dollars(bill, "DynamoDB writes") == pytest.approx(writes * 0.625e-6)
     # The head, and the topic each time that a second has passed; found by who merges it, by who
-    # removes it and by who empties a grave.
+    # removes it and by who carries out a pending deletion.
     reads = (1.5 + 3 * INDEX_READ) * MONTH + ROUNDS * (ROUND_READS + INDEX_READS)
     assert dollars(bill, "DynamoDB reads") == pytest.approx(reads * 0.125e-6)
     # It is small, and so no object.
@@ -69,10 +69,11 @@ def test_what_is_larger_than_four_kilobytes_is_an_object():
     # A janitor gets it, when it is merged.
     more = dollars(large, "S3 gets") - dollars(small, "S3 gets")
     assert more == pytest.approx(MONTH * 0.4e-6)
-    # A head of 430 bytes instead of 8,622, entries of 240 instead of 4,336; its name in a grave.
-    heads, entries, grave = 1 - 9, 2 * (1 - 5), 4 * 62 / 1_024
+    # A head of 430 bytes instead of 8,622, entries of 240 instead of 4,336; its name in a pending
+    # deletion.
+    heads, entries, deletion = 1 - 9, 2 * (1 - 5), 4 * 62 / 1_024
     rounds = ROUNDS * (ROUND_HEADS * heads + 4 * (1 - 5))
-    less = MONTH * (heads + entries + grave) + rounds
+    less = MONTH * (heads + entries + deletion) + rounds
     more = dollars(large, "DynamoDB writes") - dollars(small, "DynamoDB writes")
     assert more == pytest.approx(less * 0.625e-6)
     # And it is swept twice: as itself, and with its segment.

@@ -6,8 +6,8 @@ from samsa.groups import (
     ConsumerHeartbeat,
     GroupError,
     GroupSettings,
-    Hearing,
     Heartbeat,
+    MemberHeartbeats,
     Parked,
     described,
     step,
@@ -16,58 +16,60 @@ from samsa.groups import (
 HOUR = 3_600_000
 
 
-def heard_by(given: Given, hearing: Hearing, member_id: str, generation: int = 1):
-    """A heartbeat as the process answers it that has heard so much."""
-    done = step(given.group, Heartbeat(member_id, generation), given.now, given.settings, hearing)
+def beat_at(given: Given, heartbeats: MemberHeartbeats, member_id: str, generation: int = 1):
+    """A heartbeat, as it is answered by the process that knows of these."""
+    done = step(
+        given.group, Heartbeat(member_id, generation), given.now, given.settings, heartbeats
+    )
     given.group = done.group
     if done.answer.error is None:
-        hearing.heard[member_id] = given.now
+        heartbeats.answered_ms[member_id] = given.now
     return done.answer.error
 
 
 def test_a_session_ends_exactly_where_its_heartbeats_are_heard():
-    given, here = Given(), Hearing("here", {})
+    given, here = Given(), MemberHeartbeats("here", {})
     a, b = given.stable("a", "b")
     for member_id in (a, b):
-        heard_by(given, here, member_id)
+        beat_at(given, here, member_id)
     given.now += SESSION // 4 - 1
-    heard_by(given, here, b)  # not worth a write
+    beat_at(given, here, b)  # not worth a write
     ends = given.now + SESSION
     given.now = ends - SESSION // 2
-    heard_by(given, here, a)
+    beat_at(given, here, a)
     given.now = ends - 1
-    assert heard_by(given, here, a) is None
+    assert beat_at(given, here, a) is None
     assert set(given.group.members) == {a, b}
     given.now = ends
-    assert heard_by(given, here, a) is GroupError.REBALANCE_IN_PROGRESS
+    assert beat_at(given, here, a) is GroupError.REBALANCE_IN_PROGRESS
     assert set(given.group.members) == {a}
 
 
 def test_a_process_that_does_not_hear_a_member_gives_it_the_fourth_that_may_not_be_written():
-    given, here = Given(), Hearing("here", {})
+    given, here = Given(), MemberHeartbeats("here", {})
     a, b = given.stable("a", "b")
-    heard_by(given, here, b)
-    elsewhere = Hearing("elsewhere", {b: given.now})
-    heard_by(given, elsewhere, a)
+    beat_at(given, here, b)
+    elsewhere = MemberHeartbeats("elsewhere", {b: given.now})
+    beat_at(given, elsewhere, a)
     written = given.group.members[b].deadline_ms
     given.now = written - SESSION // 2
-    heard_by(given, elsewhere, a)
+    beat_at(given, elsewhere, a)
     given.now = written + SESSION // 4 - 1
-    assert heard_by(given, elsewhere, a) is None
+    assert beat_at(given, elsewhere, a) is None
     given.now += 1
-    assert heard_by(given, elsewhere, a) is GroupError.REBALANCE_IN_PROGRESS
+    assert beat_at(given, elsewhere, a) is GroupError.REBALANCE_IN_PROGRESS
 
 
 def test_a_member_that_is_heard_by_another_process_is_written_once():
-    given, here, there = Given(), Hearing("here", {}), Hearing("there", {})
+    given, here, there = Given(), MemberHeartbeats("here", {}), MemberHeartbeats("there", {})
     (a,) = given.stable("a")
-    heard_by(given, here, a)
+    beat_at(given, here, a)
     before = given.group
-    heard_by(given, there, a)
-    assert given.group.members[a].hearer == "there"
+    beat_at(given, there, a)
+    assert given.group.members[a].answered_by == "there"
     moved = given.group
     assert moved is not before
-    heard_by(given, there, a)
+    beat_at(given, there, a)
     assert given.group is moved
 
 
@@ -122,12 +124,12 @@ def test_a_consumer_is_put_out_in_time_though_the_clock_was_set_back():
 
 def test_the_session_of_a_consumer_ends_exactly_where_it_is_heard():
     given = Given(settings=GroupSettings(consumer_session_timeout_ms=SESSION))
-    here = Hearing("here", {})
+    here = MemberHeartbeats("here", {})
 
     def say(member_id, epoch, **more):
         said = ConsumerHeartbeat(member_id, epoch, known=given.topics, **more)
         done = step(given.group, said, given.now, given.settings, here)
-        given.group, here.heard[member_id] = done.group, given.now
+        given.group, here.answered_ms[member_id] = done.group, given.now
         return done.answer
 
     joins = {"rebalance_timeout_ms": REBALANCE, "topics": ("t",), "owned": frozenset()}

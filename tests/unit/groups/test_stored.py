@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from unit.groups.given import Given
 
 from samsa.groups import ClassicGroup, ConsumerGroup, CorruptGroup, pack, unpack
-from samsa.groups.classic_state import Member, Stage, State
+from samsa.groups.classic_state import ClassicState, Member, Stage
 from samsa.groups.consumer_state import ClassicSide, ConsumerMember, MemberState
 from samsa.groups.requests import TopicInfo
 
@@ -35,11 +35,11 @@ MEMBER = st.builds(
     ticket=TEXT,
     waiter=TEXT,
     assignment=BYTES,
-    hearer=TEXT,
+    answered_by=TEXT,
 )
 CLASSIC = st.builds(
     ClassicGroup,
-    state=st.sampled_from(State),
+    state=st.sampled_from(ClassicState),
     generation=COUNT,
     protocol_type=MAYBE,
     protocol=MAYBE,
@@ -78,7 +78,7 @@ CONSUMER_MEMBER = st.builds(
     session_ends_ms=TIME,
     revoke_by_ms=TIME,
     classic=st.none() | SIDE,
-    hearer=TEXT,
+    answered_by=TEXT,
 )
 
 

@@ -7,9 +7,9 @@ from samsa.groups import (
     ConsumerHeartbeat,
     GroupError,
     GroupSettings,
-    Hearing,
     Heartbeat,
     LeftMember,
+    MemberHeartbeats,
     Parked,
     Sync,
     Synced,
@@ -134,16 +134,18 @@ def test_a_heartbeat_that_was_not_written_still_counts():
 def test_one_write_prolongs_everyone_who_was_heard():
     given = Given()
     ids = given.stable("a", "b", "c")
-    heard = {}
+    answered_ms = {}
     for _ in range(2):
         given.now += SESSION // 4 - 1
         for member_id in ids[1::-1]:
             beat = Heartbeat(member_id, 1)
-            done = step(given.group, beat, given.now, given.settings, Hearing("", heard))
+            done = step(
+                given.group, beat, given.now, given.settings, MemberHeartbeats("", answered_ms)
+            )
             if done.group is not given.group:
-                given.group, heard = done.group, {}
+                given.group, answered_ms = done.group, {}
             else:
-                heard[member_id] = given.now
+                answered_ms[member_id] = given.now
     ends = [given.group.members[each].deadline_ms for each in ids]
     assert ends[2] < ends[0] < ends[1]
 
@@ -152,7 +154,7 @@ def test_what_was_heard_writes_nothing_by_itself():
     given = Given()
     a, b = given.stable("a", "b")
     beat = Heartbeat(a, 1)
-    heard = Hearing("", {b: given.now + 1, "gone": given.now + 1})
+    heard = MemberHeartbeats("", {b: given.now + 1, "gone": given.now + 1})
     assert step(given.group, beat, given.now + 2, given.settings, heard).group is given.group
     later = step(given.group, beat, given.now + SESSION // 4, given.settings, heard).group
     assert later.members[b].deadline_ms == given.group.members[b].deadline_ms + 1
@@ -164,7 +166,7 @@ def test_what_was_heard_of_an_instance_before_it_went_away_does_not_keep_its_pla
     given.heartbeat("A", 0, instance_id="i")
     before = given.group.members["A"].session_ends_ms
     away = ConsumerHeartbeat("A", -2, "i")
-    heard = Hearing("", {"A": given.now + 5})
+    heard = MemberHeartbeats("", {"A": given.now + 5})
     done = step(given.group, away, given.now + 9, given.settings, heard)
     assert done.group.members["A"].session_ends_ms == before
 

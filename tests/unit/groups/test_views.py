@@ -4,7 +4,7 @@ from unit.groups.given import SESSION, Given, T, parts
 
 from samsa.groups import consumer_described, described, listed, state_of
 from samsa.groups.classic import REACTIONS, TRANSITIONS
-from samsa.groups.classic_state import State
+from samsa.groups.classic_state import ClassicState
 from samsa.groups.consumer_state import MemberState
 from samsa.groups.reconcile import TOWARDS
 
@@ -78,5 +78,5 @@ def test_states_are_named_as_kafka_names_them():
 
 def test_the_tables_leave_no_state_out():
     for row in (*TRANSITIONS.values(), *REACTIONS.values()):
-        assert set(row) == set(State)
+        assert set(row) == set(ClassicState)
     assert set(TOWARDS) == set(MemberState)

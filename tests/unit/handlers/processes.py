@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from samsa.coordinator.coordinator import Coordinator
-from samsa.groups import Beaten, GroupError, GroupSettings, Heartbeat, Join, Joined
+from samsa.groups import GroupError, GroupSettings, Heartbeat, HeartbeatAnswer, Join, Joined
 from samsa.local.memory import MemoryObjects
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
@@ -95,5 +95,5 @@ async def joined(process: Coordinator) -> str:
 
 async def beat(process: Coordinator, member_id: str, generation: int = 1) -> GroupError | None:
     answer = await process.ask(GROUP, Heartbeat(member_id, generation))
-    assert isinstance(answer, Beaten)
+    assert isinstance(answer, HeartbeatAnswer)
     return answer.error

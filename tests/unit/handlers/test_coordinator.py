@@ -117,7 +117,7 @@ async def test_a_write_that_may_have_been_answered_by_another_step_is_not_steppe
 async def test_heartbeats_that_need_no_write_are_written_with_the_first_that_does(
     site: Site, alone: bool
 ):
-    """Ten members, of which nine are heard here shortly before the tenth must be written."""
+    """Ten members, of which nine are answered here shortly before the tenth must be written."""
     process = site.process(alone=lambda: alone)
     everyone = await crowd(process, 10)
     generation = (await process.look(GROUP))[0].generation  # type: ignore[union-attr]

@@ -12,7 +12,13 @@ from unit.log.given import PARTITION as PARTITION_0
 from unit.log.given import a_log, sequenced
 
 from samsa.broker.broker import Broker
-from samsa.data_path.produce_template import LEARNED, SINCE, Alike, Kinds, timeout_of
+from samsa.data_path.produce_template import (
+    LEARNED,
+    SINCE,
+    ProduceTemplates,
+    TemplateMatch,
+    timeout_of,
+)
 from samsa.handlers.k00_produce import produce_alike
 from samsa.topics.catalog import REMEMBER_MS
 from samsa.wire.apis import APIS, ApiKey
@@ -35,12 +41,12 @@ def request_row(records: bytes, index: int = 0, topic_id: UUID = NO_ID, **more: 
     return REQUEST(topic_data=[topic], **more)
 
 
-def learned(*frames: bytes) -> Kinds:
-    kinds = Kinds()
+def learned(*frames: bytes) -> ProduceTemplates:
+    templates = ProduceTemplates()
     for frame in frames:
         request = read_request(memoryview(frame))
-        kinds.learn(request, API.request.decode(request.api_version, request.body))
-    return kinds
+        templates.learn(request, API.request.decode(request.api_version, request.body))
+    return templates
 
 
 def meaning(frame: bytes) -> tuple[Any, ...]:
@@ -59,14 +65,14 @@ def meaning(frame: bytes) -> tuple[Any, ...]:
     )
 
 
-def taken_for(one: Alike) -> tuple[Any, ...]:
-    kind = one.kind
+def taken_for(one: TemplateMatch) -> tuple[Any, ...]:
+    template = one.template
     return (
         one.request.correlation_id,
         one.request.client_id,
-        (one.request.api_version, kind.terms.acks),
-        kind.timeout_s,
-        (kind.topic.name, kind.topic.topic_id, kind.number),
+        (one.request.api_version, template.terms.acks),
+        template.timeout_s,
+        (template.topic.name, template.topic.topic_id, template.number),
         bytes(one.records),
     )
 
@@ -117,12 +123,12 @@ def test_a_frame_that_differs_anywhere_is_not_taken_for_what_it_is_not(
 
 def test_every_byte_before_the_records_counts():
     first = frame_of(12, request_row(b"one"))
-    kinds = learned(first)
+    templates = learned(first)
     start = len(first) - len(b"one\0\0\0") - 1
     for position in [*range(4), *range(8, start)]:
         changed = bytearray(first)
         changed[position] ^= 1
-        assert kinds.find(memoryview(changed)) is None, position
+        assert templates.find(memoryview(changed)) is None, position
 
 
 @pytest.mark.parametrize("tags", [b"\1\0\0", b"\0\1\0", b"\0\0\1", b"\0\0", b"\0\0\0\0"])
@@ -138,31 +144,31 @@ def test_null_for_records_is_not_no_records():
     assert learned(first).find(memoryview(null)) is None
 
 
-def test_a_connection_knows_several_kinds():
+def test_a_connection_knows_several_templates():
     frames = [frame_of(12, request_row(b"one", index)) for index in range(6)]
-    kinds = learned(*frames)
-    found = [kinds.find(memoryview(frame)) for frame in frames]
-    assert [one.kind.number for one in found if one is not None] == list(range(6))
+    templates = learned(*frames)
+    found = [templates.find(memoryview(frame)) for frame in frames]
+    assert [one.template.number for one in found if one is not None] == list(range(6))
 
 
 def test_a_connection_that_always_differs_is_given_up():
-    kinds = learned(*(frame_of(12, request_row(b"one", index)) for index in range(LEARNED + 1)))
+    templates = learned(*(frame_of(12, request_row(b"one", index)) for index in range(LEARNED + 1)))
     last = [frame_of(12, request_row(b"two", index)) for index in (LEARNED - 1, LEARNED)]
-    assert [kinds.find(memoryview(frame)) is None for frame in last] == [False, True]
+    assert [templates.find(memoryview(frame)) is None for frame in last] == [False, True]
 
 
 @BRIEF
 @given(st.binary(max_size=40))
 def test_nothing_is_like_what_nobody_sent(frame: bytes):
-    assert Kinds().find(memoryview(frame)) is None
+    assert ProduceTemplates().find(memoryview(frame)) is None
 
 
-def test_a_kind_does_not_hold_on_to_the_records_it_was_learned_from():
+def test_a_template_does_not_hold_on_to_the_records_it_was_learned_from():
     data = bytearray(frame_of(12, request_row(b"one")))
     view = memoryview(data)
     request = read_request(view)
-    kinds = Kinds()
-    kinds.learn(request, API.request.decode(12, request.body))
+    templates = ProduceTemplates()
+    templates.learn(request, API.request.decode(12, request.body))
     del request
     view.release()
     data.clear()  # BufferError if anybody still has it
@@ -174,10 +180,10 @@ async def test_it_is_queued_without_being_read(version: int):
     broker = Broker(log.stores, "cluster")
     await broker.catalog.named("letters")
     row = request_row(b"", topic_id=PARTITION_0.topic_id, acks=-1, timeout_ms=1_000)
-    kinds = learned(frame_of(version, row))
+    templates = learned(frame_of(version, row))
     for number in range(3):
         row.topic_data[0].partition_data[0].records = bytes(sequenced(number).data)
-        one = kinds.find(memoryview(bytearray(frame_of(version, row))))
+        one = templates.find(memoryview(bytearray(frame_of(version, row))))
         assert one is not None
         later = produce_alike(one, broker)
         assert later is not None

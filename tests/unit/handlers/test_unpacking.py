@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from samsa.broker.unpacking import BITES, LARGE, Long, Unpacking, briefly
+from samsa.broker.unpacking import LARGE, SLICES, Long, Unpacking, briefly
 from samsa.broker.work import Work
 from samsa.records.errors import InvalidRecord
 from samsa.records.unpack import Making
@@ -72,7 +72,7 @@ def test_a_few_bites_are_done_before_the_rest_is_left() -> None:
             yield None
 
     assert isinstance(briefly(steps()), Long)
-    assert len(seen) == BITES
+    assert len(seen) == SLICES
 
 
 async def test_the_event_loop_goes_on_beside_long_work() -> None:

@@ -34,7 +34,7 @@ class Alone:
 
     @property
     def waiting(self) -> int:
-        return len(self.ledger.noted.waiting)
+        return len(self.ledger.write_behind.waiting)
 
     def in_the_database(self) -> int:
         with sqlite3.connect(self.folder / "ledger.db") as db:

@@ -13,7 +13,7 @@ import pytest
 
 from samsa.local import health as module
 from samsa.local.folder import FolderObjects
-from samsa.local.health import BROKEN, FULL, LIMITED, READ_ONLY, Health
+from samsa.local.health import BROKEN, FULL, LIMITED, READ_ONLY, DiskHealth
 from samsa.local.wakeups import LocalWakeups
 from samsa.local.write_behind import WriteBehind
 from samsa.log.stores import Limits
@@ -115,7 +115,7 @@ async def test_whatever_is_full_nothing_of_an_append_is_seen_or_acknowledged(
     what: str, given: Given
 ):
     given.disk.only, given.disk.refuses = what, errno.ENOSPC
-    if what == "-notes" and not given.ledger.noted.alone:
+    if what == "-notes" and not given.ledger.write_behind.alone:
         given.disk.only = "objects"  # with fsync there are none
     with pytest.raises(StorageError):
         await given.append(2)
@@ -146,7 +146,7 @@ async def test_a_ledger_that_is_full_is_told_and_nothing_is_acknowledged(
 async def test_notes_that_cannot_be_written_down_are_told_and_kept(
     given: Given, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
-    noted = given.ledger.noted
+    noted = given.ledger.write_behind
     if not noted.alone:
         pytest.skip("with fsync nothing is noted")
     full = sqlite3.OperationalError("database or disk is full")
@@ -191,8 +191,8 @@ async def test_a_copy_is_refused_on_a_full_disk_and_leaves_nothing(given: Given)
     assert [key async for key in given.objects.list("log/")] == []
 
 
-def a_health(folder: Path, now: list[float]) -> Health:
-    return Health(str(folder), str(folder / "ledger.db"), lambda: now[0])
+def a_health(folder: Path, now: list[float]) -> DiskHealth:
+    return DiskHealth(str(folder), str(folder / "ledger.db"), lambda: now[0])
 
 
 async def test_a_disk_that_fails_again_and_again_does_not_fill_the_log(

@@ -112,9 +112,9 @@ async def test_what_is_written_down_while_a_transaction_is_open_is_gone_on_from(
     alone: Alone, producers: Producers
 ):
     await producers.write(SEVEN)
-    alone.ledger.noted.settle()
+    alone.ledger.write_behind.settle()
     await producers.write(EIGHT)
-    alone.ledger.noted.settle()
+    alone.ledger.write_behind.settle()
     assert (await producers.commit(SEVEN)).head.open_transactions == {EIGHT: 3}
     assert (await producers.abort(EIGHT)).head.aborted_to == 6
     assert alone.waiting == 2
@@ -169,7 +169,7 @@ async def test_a_marker_that_only_its_note_knows_of_survives_a_crash(
 ):
     await producers.write(SEVEN)
     await producers.write(EIGHT)
-    alone.ledger.noted.settle()
+    alone.ledger.write_behind.settle()
     await producers.abort(SEVEN)
     after = await after_a_crash(alone, tmp_path / "copy")
     assert await transactions(after) == ({EIGHT: 3}, 5, [Aborted(4, SEVEN, 2, 3)])
@@ -245,7 +245,7 @@ async def test_new_notes_behind_old_ones_that_are_written_down_are_recovered(
     await producers.abort(SEVEN)
     with monkeypatch.context() as patch:
         patch.setattr(AppendJournal, "clear", fail)
-        alone.ledger.noted.settle()
+        alone.ledger.write_behind.settle()
     await alone.ledger.forget_aborted(PARTITION, [3])
     await alone.journal.next_offset(PARTITION)
     await alone.append(4)
@@ -274,7 +274,7 @@ async def test_what_was_perhaps_written_before_is_ended_once(
     with monkeypatch.context() as patch:
         patch.setattr(settling, "SqlTransaction", Liar)
         with pytest.raises(sqlite3.OperationalError):
-            alone.ledger.noted.settle()
+            alone.ledger.write_behind.settle()
     await producers.abort(EIGHT)
     aborted = [Aborted(4, SEVEN, 2, 3), Aborted(5, EIGHT, 3, 6)]
     assert await transactions(alone) == ({}, 6, aborted)

@@ -41,7 +41,7 @@ class Process:
 
     async def crash(self) -> None:
         """As a SIGKILL: its locks are gone, and what it noted is where it was."""
-        noted, journal = self.ledger.noted, self.journal
+        noted, journal = self.ledger.write_behind, self.journal
         if journal._listening is not None:
             journal._listening.cancel()
         if noted._timer is not None:
@@ -101,7 +101,7 @@ async def test_nothing_acknowledged_is_lost_when_two_try_to_be_alone_at_once(
         asyncio.run_coroutine_threadsafe(play_second(), loop).result()
 
     between = Between(monkeypatch, nth, meanwhile)
-    await asyncio.to_thread(first.ledger.noted.try_alone)
+    await asyncio.to_thread(first.ledger.write_behind.try_alone)
     assert between.happened
     assert await first.append(b"3") == 3
     await first.close()

@@ -9,8 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from samsa.local import read_only_ledger
-from samsa.local import write_behind as noted
+from samsa.local import read_only_ledger, write_behind
 from samsa.local.folder import FolderObjects
 from samsa.local.journal import SqliteJournal
 from samsa.local.read_only_ledger import ReadOnlyLedger, look_on
@@ -55,7 +54,7 @@ async def broker(tmp_path: Path) -> AsyncIterator[Broker]:
 
 @pytest.fixture
 def nothing_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noted, "SETTLE_AFTER_S", NEVER)
+    monkeypatch.setattr(write_behind, "SETTLE_AFTER_S", NEVER)
 
 
 async def ends(path: str) -> int:
@@ -80,7 +79,7 @@ async def test_a_look_leaves_a_process_alone(broker: Broker):
     await broker.append(1)
     ledger = await look_on(broker.path)
     await asyncio.sleep(0.2)  # several times as long as it takes to let somebody in
-    assert broker.ledger.noted.alone
+    assert broker.ledger.write_behind.alone
     await ledger.close()
 
 
@@ -91,7 +90,7 @@ async def test_a_look_waits_until_the_notes_are_written_down(
     look = asyncio.create_task(ends(broker.path))
     await asyncio.sleep(0.1)
     assert not look.done()
-    broker.ledger.noted.settle()
+    broker.ledger.write_behind.settle()
     assert await look == 2
 
 

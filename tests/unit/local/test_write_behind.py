@@ -76,7 +76,7 @@ async def test_no_more_producers_of_a_partition_are_remembered(
     monkeypatch.setattr(module, "REMEMBERED", 3)
     for producer in range(9):
         await alone.append(producer, Claim(producer, b"state", 0, 99))
-    (standing,) = alone.ledger.noted._standings.values()
+    (standing,) = alone.ledger.write_behind._standings.values()
     assert len(standing.versions) <= 4
     assert await alone.stored() == [b"%d" % digit for digit in range(9)]
 
@@ -124,7 +124,7 @@ async def test_what_was_perhaps_written_before_is_not_indexed_twice(
     with monkeypatch.context() as patch:
         patch.setattr(settling, "SqlTransaction", Liar)
         with pytest.raises(sqlite3.OperationalError):
-            alone.ledger.noted.settle()
+            alone.ledger.write_behind.settle()
     await alone.append(3)
     assert await alone.stored() == [b"0", b"1", b"2", b"3"]
     assert [(e.base, e.offsets) for e in await alone.ledger.extents(PARTITION, 0, 9)] == [
@@ -179,7 +179,7 @@ async def test_a_crash_before_the_notes_are_cleared_does_no_harm(alone: Alone, t
         await alone.append(base, Claim(7, b"state %d" % base, base, 99))
     notes = (tmp_path / "ledger.db-notes").read_bytes()
     await alone.append(3, Claim(7, b"state 3", 3, 99))
-    alone.ledger.noted.settle()
+    alone.ledger.write_behind.settle()
     crashed(alone, tmp_path / "copy")
     (tmp_path / "copy" / "ledger.db-notes").write_bytes(notes)
     after = Alone(tmp_path / "copy", "b")
@@ -340,7 +340,7 @@ async def test_an_offset_within_an_entry_leads_to_the_entry(alone: Alone):
 async def test_what_is_written_down_is_asked_of_the_ledger(alone: Alone):
     for base in range(3):
         await alone.append(base)
-    alone.ledger.noted.settle()
+    alone.ledger.write_behind.settle()
     assert alone.journal.tail(PARTITION, 1) is None
     assert bases(alone.journal.tail(PARTITION, 3)) == []
     await alone.append(3)
@@ -385,7 +385,7 @@ async def test_a_newcomer_is_let_in_and_sees_everything(alone: Alone):
 
 async def test_two_who_open_together_are_never_both_alone(tmp_path: Path):
     both = [Alone(tmp_path, "a"), await asyncio.to_thread(Alone, tmp_path, "b")]
-    assert [one.ledger.noted.alone for one in both] == [False, False]
+    assert [one.ledger.write_behind.alone for one in both] == [False, False]
     for one in both:
         await one.close()
 

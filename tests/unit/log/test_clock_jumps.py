@@ -87,27 +87,33 @@ async def test_retention_deletes_nothing_because_the_clock_was_set_back(jump):
     assert (await given.ledger.head(PARTITION)).log_start == 1
 
 
-async def a_grave(given: Given) -> None:
+async def a_pending_deletion(given: Given) -> None:
     """Retention has passed the only extent: its object waits for its grace to end."""
     await given.append(a_batch())
     await given.log.retainer.delete_before(PARTITION, 1)
-    assert await graves(given) == 1
+    assert await deletions(given) == 1
 
 
-async def graves(given: Given) -> int:
+async def deletions(given: Given) -> int:
     """Those that have something in them."""
-    return len([grave for grave in await given.ledger.graves(PARTITION, 9) if grave.keys])
+    return len(
+        [
+            deletion
+            for deletion in await given.ledger.pending_deletions(PARTITION, 9)
+            if deletion.keys
+        ]
+    )
 
 
 @JUMPS
 async def test_the_grace_of_what_is_swept_begins_again_when_the_clock_is_set_back(jump):
     given = await a_log_of_today()
-    await a_grave(given)
+    await a_pending_deletion(given)
     given.clock.now -= jump
     for passed, left in ((0, 1), (given.limits.sweep_grace_ms - 1, 1), (1, 0)):
         given.clock.now += passed
         await given.log.sweeper.sweep(PARTITION)
-        assert await graves(given) == left
+        assert await deletions(given) == left
         assert len(await given.keys()) == left
 
 
@@ -117,8 +123,8 @@ async def test_an_object_that_was_announced_before_is_condemned(jump):
     await given.ledger.announce(PARTITION, PendingDeletion("x", 0, 1, ("x",), TIME, announced=True))
     given.clock.now -= jump
     await given.log.sweeper.sweep(PARTITION)
-    (grave,) = await given.ledger.graves(PARTITION, 9)
-    assert (grave.announced, grave.since) == (False, given.clock.now)
+    (deletion,) = await given.ledger.pending_deletions(PARTITION, 9)
+    assert (deletion.announced, deletion.since) == (False, given.clock.now)
 
 
 async def test_looks_go_on_when_the_clock_is_set_back():
@@ -147,7 +153,9 @@ async def test_a_spill_has_its_day_once_more_when_the_clock_is_set_back():
     await given.log.janitor.sweep_spills()
     given.clock.now -= YEARS
     await given.log.janitor.sweep_spills()
-    assert [grave.since for grave in await given.ledger.graves(SPILLS, 9)] == [given.clock.now]
+    assert [deletion.since for deletion in await given.ledger.pending_deletions(SPILLS, 9)] == [
+        given.clock.now
+    ]
     given.clock.now += KEPT_MS + SPILLS_EVERY_MS
     await given.log.janitor.sweep_spills()
     assert [key async for key in given.objects.list("spill/")] == []

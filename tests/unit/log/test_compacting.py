@@ -249,9 +249,9 @@ async def test_of_two_janitors_one_ends_its_round(monkeypatch):
     assert not done.finished
     assert [record.value for record in await read_all(given)] == [b"9"]
     # What lost leaves nothing behind.
-    (grave,) = await given.ledger.graves(PARTITION, 10)
-    assert not grave.announced
-    assert set(await given.keys()) - set(grave.keys) == {
+    (deletion,) = await given.ledger.pending_deletions(PARTITION, 10)
+    assert not deletion.announced
+    assert set(await given.keys()) - set(deletion.keys) == {
         extent.key for extent in await given.index()
     }
 

@@ -35,8 +35,8 @@ async def with_appends(appends: int, size: int = 1, **limits: int) -> Given:
     return given
 
 
-async def graves(given: Given) -> list[PendingDeletion]:
-    return await given.ledger.graves(PARTITION, 99)
+async def deletions(given: Given) -> list[PendingDeletion]:
+    return await given.ledger.pending_deletions(PARTITION, 99)
 
 
 async def merge(given: Given) -> Merged:
@@ -56,7 +56,7 @@ async def test_small_appends_become_one_segment_that_reads_the_same():
     assert await merge(given) == Merged(1, 19, sum(e.size for e in await given.index()))
     (segment,) = await given.index()
     assert (segment.base, segment.offsets, segment.records) == (0, 20, 20)
-    assert segment.key not in [key for grave in await graves(given) for key in grave.keys]
+    assert segment.key not in [key for deletion in await deletions(given) for key in deletion.keys]
     assert await given.values() == before
 
 
@@ -116,16 +116,16 @@ async def test_what_is_appended_during_a_merge_stays_where_it_is():
     assert await given.values() == [*before, b"0", b"1", b"2"]
 
 
-async def test_the_grave_of_a_merge_names_the_objects_that_go():
+async def test_the_pending_deletion_of_a_merge_names_the_objects_that_go():
     given = await with_appends(10)
     old = [extent.key for extent in await given.index()]
     await merge(given)
-    (grave,) = await graves(given)
-    assert (grave.keys, grave.base, grave.end) == (tuple(old), 0, 10)
-    assert not grave.announced
+    (deletion,) = await deletions(given)
+    assert (deletion.keys, deletion.base, deletion.end) == (tuple(old), 0, 10)
+    assert not deletion.announced
 
 
-async def test_an_object_that_is_named_again_stays_when_its_grave_is_emptied():
+async def test_an_object_that_is_named_again_stays_when_its_pending_deletion_is_done():
     given = await with_appends(10)
     await merge(given)
     (segment,) = await given.index()
@@ -146,7 +146,7 @@ async def test_the_old_objects_go_after_the_grace_time_and_not_before():
     given.clock.now += 1
     await given.log.sweeper.sweep(PARTITION)
     assert await given.keys() == [(await given.index())[0].key]
-    assert await graves(given) == []
+    assert await deletions(given) == []
     assert len(await given.values()) == 10
 
 
@@ -204,7 +204,7 @@ async def test_of_two_janitors_one_wins_and_the_other_tidies_up():
     assert await given.log.merger.copy(PARTITION, run) is not None
     assert await given.another().log.merger.copy(PARTITION, run) is None
     assert len(await given.keys()) == 11
-    assert len(await graves(given)) == 1
+    assert len(await deletions(given)) == 1
     assert len(await given.values()) == 10
 
 
@@ -222,7 +222,7 @@ async def test_a_segment_that_was_never_swapped_in_is_condemned_and_then_deleted
     given.clock.now += 5_000
     await sweep(given)
     assert len(await given.keys()) == 10
-    assert await graves(given) == []
+    assert await deletions(given) == []
     assert await given.index() == run
 
 

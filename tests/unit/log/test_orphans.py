@@ -143,7 +143,7 @@ async def test_a_segment_that_is_swapped_in_meanwhile_stays():
     given = await with_an_orphan(await a_log())
     for number in range(5):
         await given.append(a_batch(b"%d" % number))
-    run, graves = await given.index(), given.ledger.graves
+    run, deletions = await given.index(), given.ledger.pending_deletions
     put, ready, swap = given.objects.put_stream, asyncio.Event(), asyncio.Event()
 
     async def put_and_wait(key: str, parts: AsyncIterator[Buffer]) -> None:
@@ -151,8 +151,8 @@ async def test_a_segment_that_is_swapped_in_meanwhile_stays():
         ready.set()
         await swap.wait()
 
-    async def graves_before_the_swap(*what: int) -> list[PendingDeletion]:
-        found = await graves(*what)
+    async def deletions_before_the_swap(*what: int) -> list[PendingDeletion]:
+        found = await deletions(*what)
         if given.ledger.calls["count_sweep"] and not swap.is_set():
             swap.set()
             assert await merging
@@ -160,7 +160,7 @@ async def test_a_segment_that_is_swapped_in_meanwhile_stays():
 
     with (
         patch.object(given.objects, "put_stream", put_and_wait),
-        patch.object(given.ledger, "graves", graves_before_the_swap),
+        patch.object(given.ledger, "pending_deletions", deletions_before_the_swap),
     ):
         merging = asyncio.create_task(given.log.merger.copy(PARTITION, run))
         await ready.wait()
@@ -168,7 +168,7 @@ async def test_a_segment_that_is_swapped_in_meanwhile_stays():
     assert await given.values() == [b"%d" % number for number in range(5)]
 
 
-async def test_what_waits_in_a_grave_keeps_its_grace_time():
+async def test_what_waits_to_be_deleted_keeps_its_grace_time():
     given = await with_an_orphan(await a_log(sweep_grace_ms=1_000))
     await given.append(a_batch(b"a"))
     plan = await given.log.plan(PARTITION, 0, 1_000)

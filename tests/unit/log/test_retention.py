@@ -146,13 +146,17 @@ async def stop(*_: object) -> None:
 
 @pytest.mark.parametrize("call", ["announce", "drop_extents"])
 async def test_a_crash_while_extents_are_dropped_loses_no_object(call: str):
-    """The grave is dug first: whatever left the index has one."""
+    """The pending deletion is stored first: whatever left the index has one."""
     given = await with_appends(5, sweep_grace_ms=1_000)
     before = set(await given.keys())
     with patch.object(given.ledger, call, stop), pytest.raises(Stopped):
         await start_after(given, max_bytes=2 * SIZE)
     indexed = {extent.key for extent in await given.index()}
-    buried = {key for grave in await given.ledger.graves(PARTITION, 99) for key in grave.keys}
+    buried = {
+        key
+        for deletion in await given.ledger.pending_deletions(PARTITION, 99)
+        for key in deletion.keys
+    }
     assert indexed | buried == before == set(await given.keys())
     other = given.another()
     for _ in range(2):
@@ -162,14 +166,14 @@ async def test_a_crash_while_extents_are_dropped_loses_no_object(call: str):
     assert await given.values(3) == [b"3", b"4"]
 
 
-async def test_what_leaves_the_index_is_in_a_grave_at_that_moment():
+async def test_what_leaves_the_index_is_in_a_pending_deletion_at_that_moment():
     given = await with_appends(5)
     drop, seen = given.ledger.drop_extents, set[str]()
 
     async def looked_at(partition: Partition, below: int) -> int:
         gone = {extent.key for extent in await given.index() if extent.end <= below}
-        graves = await given.ledger.graves(partition, 99)
-        assert gone <= {key for grave in graves for key in grave.keys}
+        deletions = await given.ledger.pending_deletions(partition, 99)
+        assert gone <= {key for deletion in deletions for key in deletion.keys}
         seen.update(gone)
         return await drop(partition, below)
 

@@ -71,7 +71,7 @@ async def test_what_is_noted_is_read_without_the_ledger(alone: Alone):
     assert await alone.read(APPENDS - 3, 1_000_000) == numbers(APPENDS - 3)
     assert await alone.read(APPENDS, 1_000_000) == []
     assert alone.asked() == before
-    assert alone.ledger.noted.waiting
+    assert alone.ledger.write_behind.waiting
 
 
 async def test_no_more_is_read_than_was_asked_for(alone: Alone):

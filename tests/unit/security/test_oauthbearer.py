@@ -12,7 +12,7 @@ from unit.security.kafka import answers
 from samsa.security import oauthbearer
 from samsa.security.oauthbearer import InvalidToken, OAuthBearerExchange, TokenRules, validated
 from samsa.security.principals import Principal
-from samsa.security.sasl import Authenticated, Refused, Reply
+from samsa.security.sasl import Authenticated, Challenge, LoginRefused
 
 NOW_MS = 1_800_000_000_000
 NOW = NOW_MS // 1000
@@ -120,9 +120,9 @@ REFUSED = {
 @pytest.mark.parametrize("why", REFUSED)
 def test_a_bad_token_is_answered_with_an_error_and_then_refused(why):
     server = exchange()
-    assert server.step(message(REFUSED[why])) == Reply(b'{"status":"invalid_token"}')
+    assert server.step(message(REFUSED[why])) == Challenge(b'{"status":"invalid_token"}')
     last = server.step(b"\1")
-    assert isinstance(last, Refused)
+    assert isinstance(last, LoginRefused)
     assert last.message("OAUTHBEARER") == '{"status":"invalid_token"}'
 
 
@@ -162,17 +162,17 @@ def test_claims_are_not_believed_before_the_signature():
 
 def test_acting_as_another_is_refused():
     assert isinstance(exchange().step(message(jwt(), "alice")), Authenticated)
-    assert isinstance(exchange().step(message(jwt(), "root")), Refused)
+    assert isinstance(exchange().step(message(jwt(), "root")), LoginRefused)
 
 
 def test_a_second_try_in_one_exchange_is_refused():
     server = exchange()
     server.step(message(jwt(sub=None)))
-    assert isinstance(server.step(message(jwt())), Refused)
+    assert isinstance(server.step(message(jwt())), LoginRefused)
     server = exchange()
     server.step(message(jwt()))
-    assert isinstance(server.step(message(jwt())), Refused)
-    assert isinstance(exchange().step(b"x" * 100_000), Refused)
+    assert isinstance(server.step(message(jwt())), LoginRefused)
+    assert isinstance(exchange().step(b"x" * 100_000), LoginRefused)
 
 
 @PATIENT

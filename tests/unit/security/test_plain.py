@@ -7,7 +7,7 @@ from unit.security.given import PATIENT
 
 from samsa.security.plain import PlainExchange
 from samsa.security.principals import Principal
-from samsa.security.sasl import Authenticated, Refused
+from samsa.security.sasl import Authenticated, LoginRefused
 from samsa.security.scram import ScramCredential, ScramMechanism
 
 USERS = {
@@ -60,14 +60,14 @@ WRONG = "Authentication failed: Invalid username or password"
 )
 def test_what_is_refused_says_what_kafka_says(token, told):
     result = login(token)
-    assert isinstance(result, Refused)
+    assert isinstance(result, LoginRefused)
     assert result.message("PLAIN") == told
     assert "pencil" not in result.why
 
 
 def test_a_huge_token_is_refused_before_its_password_is_salted(monkeypatch):
     monkeypatch.setattr(ScramCredential, "fits", lambda *_: pytest.fail("it was salted"))
-    assert isinstance(login(b"\0alice\0" + b"x" * 100_000), Refused)
+    assert isinstance(login(b"\0alice\0" + b"x" * 100_000), LoginRefused)
 
 
 def test_a_user_that_does_not_exist_is_salted_for_too(monkeypatch):
@@ -86,16 +86,16 @@ def test_a_user_that_does_not_exist_is_salted_for_too(monkeypatch):
 
 def test_a_user_that_does_not_exist_is_refused_even_if_a_password_fits(monkeypatch):
     monkeypatch.setattr(ScramCredential, "fits", lambda *_: True)
-    assert isinstance(login(b"\0mallory\0pencil"), Refused)
+    assert isinstance(login(b"\0mallory\0pencil"), LoginRefused)
 
 
 def test_one_exchange_tries_one_password():
     exchange = PlainExchange(lambda user, mechanism: USERS.get(user))
-    assert isinstance(exchange.step(b"\0alice\0wrong"), Refused)
-    assert isinstance(exchange.step(b"\0alice\0pencil"), Refused)
+    assert isinstance(exchange.step(b"\0alice\0wrong"), LoginRefused)
+    assert isinstance(exchange.step(b"\0alice\0pencil"), LoginRefused)
 
 
 @PATIENT
 @given(st.binary(max_size=60))
 def test_no_bytes_raise(token):
-    assert isinstance(PlainExchange(lambda *_: None).step(token), Refused)
+    assert isinstance(PlainExchange(lambda *_: None).step(token), LoginRefused)

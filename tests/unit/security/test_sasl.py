@@ -4,7 +4,7 @@ import pytest
 
 from samsa.security.oauthbearer import OAuthBearerExchange, TokenRules
 from samsa.security.plain import PlainExchange
-from samsa.security.sasl import MECHANISMS, OAUTHBEARER, PLAIN, Refused, Sasl
+from samsa.security.sasl import MECHANISMS, OAUTHBEARER, PLAIN, LoginRefused, Sasl
 from samsa.security.scram import ScramExchange, ScramMechanism
 
 SASL = Sasl(MECHANISMS, lambda *_: None, b"secret", TokenRules(lambda *_: False))
@@ -51,7 +51,7 @@ def test_each_scram_asks_for_the_credential_of_its_own_mechanism():
 
 
 def test_a_failed_re_authentication_is_named_so():
-    assert Refused("secret").message("PLAIN", again=True) == (
+    assert LoginRefused("secret").message("PLAIN", again=True) == (
         "Authentication failed during re-authentication due to invalid credentials "
         "with SASL mechanism PLAIN"
     )

@@ -12,7 +12,7 @@ from unit.security.kafka import answers
 
 from samsa.security import scram
 from samsa.security.principals import Principal
-from samsa.security.sasl import Authenticated, Refused, Reply
+from samsa.security.sasl import Authenticated, Challenge, LoginRefused
 from samsa.security.scram import (
     ScramCredential,
     ScramExchange,
@@ -74,7 +74,7 @@ def test_the_vector_of_rfc_7677():
         SHA_256, lambda *_: credential, "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0", b"secret"
     )
     nonce = b"rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
-    assert server.step(b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO") == Reply(
+    assert server.step(b"n,,n=user,r=rOprNGfwEbeRWgbNEkqO") == Challenge(
         b"r=%s,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096" % nonce
     )
     proof = b"dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ="
@@ -115,7 +115,7 @@ def test_a_wrong_password_is_refused_and_says_no_more_than_a_wrong_user():
     for user, password in (("alice", "pencils"), ("mallory", "pencil")):
         server, client = exchange(), Client(user, password)
         last = server.step(client.final(server.step(client.first).data))
-        assert isinstance(last, Refused)
+        assert isinstance(last, LoginRefused)
         assert user in last.why
         told.append(last.message("SCRAM-SHA-256"))
     assert told[0] == told[1] == (
@@ -156,14 +156,14 @@ def test_a_user_that_does_not_exist_takes_the_same_work(monkeypatch):
 def test_a_user_that_does_not_exist_is_refused_even_with_a_right_proof(monkeypatch):
     monkeypatch.setattr(scram, "stand_in", lambda user, mechanism, secret: CREDENTIAL[mechanism])
     server, client = exchange(), Client("mallory")
-    assert isinstance(server.step(client.final(server.step(client.first).data)), Refused)
+    assert isinstance(server.step(client.final(server.step(client.first).data)), LoginRefused)
 
 
 def test_no_proof_of_zeros_fits_a_user_that_does_not_exist():
     # Its stored key is all zeros: nothing may hash to that, and if it did, it is refused.
     server, client = exchange(), Client("mallory")
     final = client.final(server.step(client.first).data, proof=b64encode(bytes(32)))
-    assert isinstance(server.step(final), Refused)
+    assert isinstance(server.step(final), LoginRefused)
 
 
 def begun(**changed: bytes):
@@ -188,7 +188,7 @@ def begun(**changed: bytes):
     ],
 )
 def test_a_final_message_with_something_else_in_it_is_refused(changed):
-    assert isinstance(begun(**changed), Refused)
+    assert isinstance(begun(**changed), LoginRefused)
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_a_final_message_with_something_else_in_it_is_refused(changed):
 )
 def test_a_first_message_that_is_none_is_refused_and_ends_the_exchange(message):
     server = exchange()
-    assert isinstance(server.step(message), Refused)
-    assert isinstance(server.step(Client().first), Refused)
+    assert isinstance(server.step(message), LoginRefused)
+    assert isinstance(server.step(Client().first), LoginRefused)
 
 
 def test_a_client_that_repeats_its_own_nonce_is_taken_as_by_kafka():
@@ -231,7 +231,7 @@ def test_a_name_stays_on_one_line_of_the_log():
 
 
 def test_acting_as_another_user_is_refused():
-    assert isinstance(exchange().step(Client(acts_as="alice").first), Reply)
+    assert isinstance(exchange().step(Client(acts_as="alice").first), Challenge)
     refused = exchange().step(Client(acts_as="root").first)
     assert "authorization id that is different" in refused.message("SCRAM-SHA-256")
 
@@ -240,17 +240,17 @@ def test_messages_out_of_order_and_replayed_ones_are_refused():
     server, client = exchange(), Client()
     reply = server.step(client.first)
     final = client.final(reply.data)
-    assert isinstance(server.step(client.first), Refused)
-    assert isinstance(server.step(final), Refused)
+    assert isinstance(server.step(client.first), LoginRefused)
+    assert isinstance(server.step(final), LoginRefused)
 
     server = exchange()
     assert server.step(client.first) == reply
     assert isinstance(server.step(final), Authenticated)
-    assert isinstance(server.step(final), Refused)
+    assert isinstance(server.step(final), LoginRefused)
 
     another = exchange(nonce="another-nonce")
     another.step(client.first)
-    assert isinstance(another.step(final), Refused)
+    assert isinstance(another.step(final), LoginRefused)
 
 
 @PATIENT

@@ -250,7 +250,7 @@ async def test_a_topic_that_cannot_be_buried_leaves_the_others_and_the_groups(mo
 
     async def bury(topic: Topic) -> None:
         if topic.name == "bad":
-            raise KeyError("a grave is in the way")
+            raise KeyError("the row is in the way")
         await real(topic)
 
     async def forget_expired(_: Broker, group: str) -> bool:

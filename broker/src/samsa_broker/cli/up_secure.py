@@ -82,7 +82,7 @@ def _make_certificate(folder: Folder, hosts: Sequence[str]) -> None:
 
 
 def _names(host: str, advertised: Sequence[tuple[Kind | None, tuple[str, int]]]) -> list[str]:
-    """By which clients may know this broker."""
+    """The names and addresses by which clients may connect to this broker."""
     names = [where[0] for _, where in advertised] + ["localhost", "127.0.0.1", "::1"]
     if not is_loopback(host):
         names += [socket.gethostname()]

@@ -1,4 +1,4 @@
-"""The listeners of `samsa up`, and who may do what by them."""
+"""The options of `samsa up` for listeners, TLS, logins and ACLs."""
 
 import argparse
 import re
@@ -101,7 +101,8 @@ def _add_acls(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--allow-everyone-if-no-acl", action="store_true",
-        help="what no ACL is about is open to all, as with Kafka's allow.everyone.if.no.acl.found",
+        help="resources without any ACL are open to all clients, as with Kafka's "
+        "allow.everyone.if.no.acl.found",
     )  # fmt: skip
 
 
@@ -250,7 +251,7 @@ def _oauth(given: argparse.Namespace) -> OAuthSettings | None:
 
 
 def warnings(given: argparse.Namespace, listening: Sequence[ListenerAddress]) -> list[str]:
-    """What is wrong with listeners that other machines can reach."""
+    """Warnings about listeners that other machines can reach."""
     return [text for each in listening if (text := _warning(given, each)) is not None]
 
 

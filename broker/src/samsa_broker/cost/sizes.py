@@ -32,9 +32,9 @@ ITEM_BYTES = 100
 """Bytes that DynamoDB adds to each stored item."""
 SEGMENT_ENTRY_BYTES = 4_500
 """Of a large segment in the index, with all its marks and times."""
-GRAVE_KEY_BYTES = 62
+DELETION_KEY_BYTES = 62
 """Bytes of an object's name in a pending deletion."""
-GRAVE_WRITES = 4
+DELETION_WRITES = 4
 """Units of a pending deletion: put in a transaction, found, and removed."""
 FILLED, OFTEN = 0.75, 0.85
 """Of the room for what others leave in a head, on average; and how often a head is crowded that
@@ -87,7 +87,7 @@ class Units(NamedTuple):
     index_write: float
     index_read: float
     """If many entries are written at the same time, for each of them."""
-    grave_write: float
+    deletion_write: float
     index_bytes: float
     """Of an entry."""
     again: float
@@ -176,7 +176,7 @@ def _indexed(inline: float, is_put: float) -> dict[str, float]:
     return {
         "index_write": is_put * ceil(put / KB) + (1 - is_put) * ceil(kept / KB),
         "index_read": size / READ,
-        "grave_write": is_put * GRAVE_WRITES * GRAVE_KEY_BYTES / KB,
+        "deletion_write": is_put * DELETION_WRITES * DELETION_KEY_BYTES / KB,
         "index_bytes": size,
     }
 

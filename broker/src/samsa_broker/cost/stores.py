@@ -51,7 +51,9 @@ class CommittedLoad(NamedTuple):
     @property
     def merged(self) -> Act:
         """They become parts of segments, and so leave the index."""
-        act = LEAVING.plus(Act(reads=LOOKS * self.units.index_read, writes=self.units.grave_write))
+        act = LEAVING.plus(
+            Act(reads=LOOKS * self.units.index_read, writes=self.units.deletion_write)
+        )
         return act.plus(MERGED_OBJECT.times(self.objects)).times(self.commits)
 
 

@@ -21,7 +21,7 @@ REFUSALS_A_SECOND = 50
 AGAIN_S = 60.0
 REMEMBERED = 10_000
 LONGEST = 200
-"""Characters of what a client chose that go into a line."""
+"""Characters of a name that a client chose, in a line."""
 
 
 class Audit:

@@ -17,7 +17,7 @@ from samsa.wire.frame import Request
 from .audit import Audit
 
 MOST_LINES = 100
-"""Of one request, which may name thousands of topics."""
+"""Lines for one request, which may name thousands of topics."""
 Changes = Iterator[tuple[str, int]]
 """What was to be changed, and the error code that was answered."""
 
@@ -77,7 +77,7 @@ def _offsets(request: Request, answer: Any) -> Changes:
 
 
 def _asked(request: Request) -> Any:
-    """Its rows, once more: the handler has had them."""
+    """The decoded rows of the request, once more: the handler had its own."""
     try:
         return APIS[request.api_key].request.decode(request.api_version, request.body, False)
     except DecodeError:  # it was answered, so this does not happen

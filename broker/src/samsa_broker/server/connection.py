@@ -59,7 +59,7 @@ class Phase(Enum):
     """A request is handled. It is finished even if the client has gone: clients leave their group
     and commit just before they close."""
     PARKED = auto()
-    """The same, but it may be cancelled: nobody would read its answer."""
+    """The same, but it may be cancelled when the client has gone."""
     SENDING = auto()
     """An answer that holds memory is being sent."""
     GROWING = auto()
@@ -306,7 +306,7 @@ class Connection:
     # The end
 
     def _stop_if_gone(self) -> None:
-        """After the client has gone: end what nobody would read the answer to."""
+        """After the client has gone: end the wait for an answer that it cannot read any more."""
         may_stop = not self._replies and self._phase is not HANDLING
         if self._reader.ended and self._task is not None and may_stop:
             self._task.cancel()

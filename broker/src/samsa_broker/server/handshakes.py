@@ -21,7 +21,7 @@ PATIENCE_S = 10.0
 FAILED = "TLS handshake failed"
 
 
-class Step(Enum):
+class HandshakeStep(Enum):
     DONE = auto()
     TO_READ = auto()
     TO_WRITE = auto()
@@ -76,11 +76,11 @@ class Handshakes:
         self._failures.happened(peer=peer, why=why)
 
     async def _shake_hands(self, tls: ssl.SSLSocket) -> None:
-        await _ready(tls, Step.TO_READ)
-        while (step := await self._advanced(tls)) is not Step.DONE:
+        await _ready(tls, HandshakeStep.TO_READ)
+        while (step := await self._advanced(tls)) is not HandshakeStep.DONE:
             await _ready(tls, step)
 
-    async def _advanced(self, tls: ssl.SSLSocket) -> Step:
+    async def _advanced(self, tls: ssl.SSLSocket) -> HandshakeStep:
         work = self._pool.submit(_advance, tls)
         step = asyncio.wrap_future(work)
         try:
@@ -99,21 +99,21 @@ class Handshakes:
         self._pool.shutdown(wait=False)
 
 
-def _advance(tls: ssl.SSLSocket) -> Step:
+def _advance(tls: ssl.SSLSocket) -> HandshakeStep:
     try:
         tls.do_handshake()
     except ssl.SSLWantReadError:
-        return Step.TO_READ
+        return HandshakeStep.TO_READ
     except ssl.SSLWantWriteError:
-        return Step.TO_WRITE
-    return Step.DONE
+        return HandshakeStep.TO_WRITE
+    return HandshakeStep.DONE
 
 
-async def _ready(tls: ssl.SSLSocket, step: Step) -> None:
+async def _ready(tls: ssl.SSLSocket, step: HandshakeStep) -> None:
     loop = asyncio.get_running_loop()
     fd = tls.fileno()
     ready = loop.create_future()
-    if step is Step.TO_READ:
+    if step is HandshakeStep.TO_READ:
         watch, unwatch = loop.add_reader, loop.remove_reader
     else:
         watch, unwatch = loop.add_writer, loop.remove_writer

@@ -42,7 +42,7 @@ class ListenerAddress:
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """What a connection knows of the listener that it came by."""
+    """The listener of a connection, as the connection knows it."""
 
     kind: Kind = Kind.PLAINTEXT
     advertise: tuple[str, int] | None = None

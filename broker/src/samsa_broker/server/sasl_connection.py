@@ -20,7 +20,7 @@ from samsa.broker.broker import Answer
 from samsa.broker.work import SHORT
 from samsa.dispatch import version_of_answer
 from samsa.security.principals import Principal
-from samsa.security.sasl import Authenticated, Exchange, Refused, Result
+from samsa.security.sasl import Authenticated, Exchange, LoginRefused, Result
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.frame import Request, read_request
@@ -147,7 +147,7 @@ class SaslConnection(Connection):
     async def _authenticate(self, request: Request, login: LoginUnderWay) -> None:
         row = self._decoded(request)
         result = await self._step(login, bytes(row.auth_bytes))
-        if isinstance(result, Refused):
+        if isinstance(result, LoginRefused):
             again = self._principal is not None
             answer = sasl_authenticate.RESPONSE(
                 error_code=ErrorCode.SASL_AUTHENTICATION_FAILED,
@@ -165,7 +165,7 @@ class SaslConnection(Connection):
 
     async def _take_raw(self, login: LoginUnderWay, token: bytes) -> None:
         result = await self._step(login, token)
-        if isinstance(result, Refused):
+        if isinstance(result, LoginRefused):
             await asyncio.sleep(REFUSAL_DELAY_S)
             raise self._refused(result.why, login.mechanism)
         if isinstance(result, Authenticated):
@@ -178,12 +178,12 @@ class SaslConnection(Connection):
         if self._principal is not None and login.mechanism != self._mechanism:
             why = f"SASL mechanism '{login.mechanism}' requested by client is not supported for "
             why += f"re-authentication of mechanism '{self._mechanism}'"
-            return Refused(why, why)
+            return LoginRefused(why, why)
         result = await self._security.threads.step(login.mechanism, login.exchange, token)
         if isinstance(result, Authenticated) and self._principal not in (None, result.principal):
             why = f"Cannot change principals during re-authentication from {self._principal} "
             why += f"to {result.principal}"
-            return Refused(why, why)
+            return LoginRefused(why, why)
         return result
 
     # The end of a login

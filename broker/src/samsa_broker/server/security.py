@@ -17,7 +17,7 @@ from .login_threads import LoginThreads
 
 
 class UnknownClient(OSError):
-    """Its certificate is valid, and no principal belongs to it."""
+    """The client's certificate is valid, but no rule gives it a principal."""
 
 
 class Rights(Protocol):
@@ -39,7 +39,7 @@ class Security:
     threads: LoginThreads = field(default_factory=LoginThreads)
 
     def access_of(self, sock: socket.socket, peer: str, listener: Listener) -> Access:
-        """Of a client that does not log in. Raises UnknownClient."""
+        """The principal of a client that does not log in. Raises UnknownClient."""
         host = peer.rpartition(":")[0]
         if listener.kind.has_sasl or not isinstance(sock, ssl.SSLSocket):
             return self.rights.access_for(ANONYMOUS, host)

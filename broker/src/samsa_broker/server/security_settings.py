@@ -1,4 +1,4 @@
-"""How a process is secured, and the making of it."""
+"""The settings that secure a process, and what is made from them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import credential_entry
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
@@ -18,7 +18,7 @@ from .audit import Audit
 from .security import Security
 
 ITERATIONS = 8192
-"""Of a password's hash: twice of what Kafka asks for."""
+"""Iterations of a password's hash: twice as many as Kafka demands."""
 
 if TYPE_CHECKING:
     from samsa.broker.broker import Broker
@@ -40,7 +40,7 @@ class OAuthSettings:
 
 @dataclass(frozen=True, slots=True)
 class FirstUser:
-    """Is made at the start, unless there is one of this name."""
+    """A user that is created at the start, unless there is one of this name."""
 
     name: str
     password: str = field(repr=False)
@@ -61,9 +61,9 @@ async def make_user(view: SecurityView, user: FirstUser) -> None:
     """Raises Unavailable."""
     made = await asyncio.to_thread(_credentials, user)
 
-    async def plan(contents: Contents) -> Plan[None]:
+    async def plan(contents: Contents) -> ChangePlan[None]:
         is_there = any(key.user == user.name for key in contents.credentials)
-        return Plan(None, () if is_there else made)
+        return ChangePlan(None, () if is_there else made)
 
     await view.change(plan)
 

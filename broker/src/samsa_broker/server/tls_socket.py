@@ -141,7 +141,7 @@ class TlsSender(Sender):
         return chunk
 
     def _joined(self) -> memoryview:
-        """Short segments, taken from the queue and made one."""
+        """Short segments, taken from the queue and joined."""
         run: list[memoryview] = []
         size = 0
         while self._queue:
@@ -155,6 +155,6 @@ class TlsSender(Sender):
 
     def close(self) -> None:
         if not self._queue:
-            with suppress(OSError, ValueError):  # say that this is the end, if it can be said now
+            with suppress(OSError, ValueError):  # send close_notify, if the socket takes it now
                 self._socket.unwrap()
         super().close()

@@ -69,7 +69,7 @@ class TokenKeys:
         return self._read_at is None or self._now_s() - self._read_at >= seconds
 
     def _refresh(self, older_than_s: float) -> None:
-        with self._turn:  # others wait, and find that it is done
+        with self._turn:  # other logins wait here, and then find that it is done
             if not self._is_older_than(min(older_than_s, REFRESH_S)):
                 return
             self._read_at = self._now_s()
@@ -83,7 +83,7 @@ class TokenKeys:
 
 
 def _fits(compact: str, algorithm: str, key: Key) -> bool:
-    """The key says what it is for, if it does; else its type does."""
+    """The algorithm that the key names; if it names none, that of its type."""
     said = key.as_dict(private=False)
     if said.get("use", "sig") != "sig" or said.get("alg", algorithm) != algorithm:
         return False

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from samsa.broker.broker import Answer, Broker, Later
-from samsa.data_path.produce_template import Kinds
+from samsa.data_path.produce_template import ProduceTemplates
 from samsa.dispatch import answer
 from samsa.handlers.k00_produce import produce_alike
 from samsa.security.access import UNLIMITED, Access
@@ -37,12 +37,12 @@ class ClientRequests:
         self._broker = broker
         self._address = address
         self._client_host = client_host
-        self._kinds = Kinds()
+        self._templates = ProduceTemplates()
 
     def begin_alike(self, frame: memoryview) -> tuple[Request, Later] | None:
         """Begin a produce that is like an earlier one. None: the frame has to be read and answered
         as usual."""
-        one = self._kinds.find(frame)
+        one = self._templates.find(frame)
         later = None if one is None else produce_alike(one, self._broker, self.access)
         return None if one is None or later is None else (one.request, later)
 
@@ -53,4 +53,4 @@ class ClientRequests:
     def learn(self, request: Request, later: Later) -> None:
         """From now on, produces that are like this one may take the shorter way."""
         if later.alone is not None:
-            self._kinds.learn(request, later.alone)
+            self._templates.learn(request, later.alone)

@@ -1,1 +1,1 @@
-"""What access control goes by, in memory: ACLs, SCRAM credentials and quotas of the store."""
+"""ACLs, SCRAM credentials and quotas of the store, in memory, and changes of them."""

@@ -40,7 +40,7 @@ def read_filter(row: FilterRow) -> AclFilter:
 
 
 def exactly(wanted: AclFilter) -> Acl | None:
-    """The one ACL that it can find, if it names all there is to one."""
+    """The one ACL that the filter can find, if it names every field."""
     resource, pattern, name, principal, host, operation, permission = wanted
     if name is None or principal is None or host is None or pattern is PatternType.MATCH:
         return None
@@ -50,7 +50,7 @@ def exactly(wanted: AclFilter) -> Acl | None:
 
 
 async def find(wanted: AclFilter, acls: Collection[Acl], work: Work) -> AsyncIterator[Acl]:
-    """In no order."""
+    """The ACLs that the filter finds, in no order."""
     one = exactly(wanted)
     if one is not None:
         if one in acls:

@@ -21,7 +21,7 @@ TOO_LONG = "The names in it are too long."
 TIMED_OUT = "The request timed out."
 
 
-def check_cluster(context: Context, operation: Operation) -> None:
+def raise_unless_may_cluster(context: Context, operation: Operation) -> None:
     """Raises Refused."""
     if not context.access.may(operation, ResourceType.CLUSTER, CLUSTER_NAME):
         raise Refused(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, NOT_ALLOWED)
@@ -34,7 +34,7 @@ def acls_of(broker: Broker, problem: str = NO_AUTHORIZER) -> SecurityView:
     return broker.access
 
 
-def check_entry(entry: SecurityEntry) -> None:
+def raise_if_too_long(entry: SecurityEntry) -> None:
     """Raises Refused."""
     try:
         raise_if_large_entry(entry)
@@ -42,14 +42,14 @@ def check_entry(entry: SecurityEntry) -> None:
         raise Refused(ErrorCode.INVALID_REQUEST, TOO_LONG) from None
 
 
-def check_total(total: int, most: int, what: str) -> None:
+def raise_if_too_many(total: int, most: int, what: str) -> None:
     """Raises Refused if there would be more."""
     if total > most:
         raise Refused(ErrorCode.POLICY_VIOLATION, f"There may be at most {most} {what}.")
 
 
 def tell(view: SecurityView, context: Context, action: str, subject: object) -> None:
-    """Of what was changed, for the audit."""
+    """Report a change to the audit."""
     if view.on_change is not None:
         who = context.access.principal
         view.on_change(AdminChange(who, context.client_host, action, str(subject)))

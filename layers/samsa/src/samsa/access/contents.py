@@ -40,7 +40,8 @@ class Contents:
         put: Iterable[SecurityEntry],
         removed: Iterable[SecurityEntry] = (),
     ) -> Contents:
-        """With entries put and removed. If one of them cannot be read, it raises what comes."""
+        """With entries put and removed. Raises what comes if one of them
+        cannot be read."""
         acls, credentials, values = set(self.acls), {**self.credentials}, {**self.quota_values}
         for entry in removed:
             if entry.kind is SecurityKind.ACL:
@@ -62,8 +63,8 @@ class Contents:
 NOTHING = Contents()
 
 
-class Plan(NamedTuple, Generic[R]):
-    """What an admin's request makes of the present contents."""
+class ChangePlan(NamedTuple, Generic[R]):
+    """The changes that an admin's request makes to the present contents, and its result."""
 
     result: R
     put: Sequence[SecurityEntry] = ()

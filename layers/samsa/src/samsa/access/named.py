@@ -1,9 +1,9 @@
-"""Clients whose name is known, where there are no ACLs."""
+"""The access of clients that have logged in, where there are no ACLs."""
 
 from samsa.security.access import Unlimited
 from samsa.security.principals import Principal
 
 
-class Named(Unlimited):
+class NamedClient(Unlimited):
     def __init__(self, principal: Principal) -> None:
         self.principal = principal

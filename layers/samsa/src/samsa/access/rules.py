@@ -1,4 +1,4 @@
-"""How access control is set up, for as long as a process runs."""
+"""The settings of access control. They do not change while a process runs."""
 
 from dataclasses import dataclass
 
@@ -10,4 +10,4 @@ class SecurityRules:
     super_users: frozenset[str] = frozenset()
     """Principals such as User:admin, which may do everything."""
     allow_if_no_acl: bool = False
-    """Whether all may use a resource that no ACL is about."""
+    """Whether all clients may use a resource that no ACL is about."""

@@ -30,9 +30,9 @@ from samsa.security.authorizer import Authorizer
 from samsa.security.principals import Principal
 from samsa.security.quotas import Quotas
 
-from .contents import NOTHING, Contents, Plan
+from .contents import NOTHING, ChangePlan, Contents
 from .entries import CredentialKey
-from .named import Named
+from .named import NamedClient
 from .rules import SecurityRules
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("samsa.access")
 LOOK_EVERY_MS = 1_000
 TRIES = 20
-"""Of one change, while other admins change something at the same time."""
+"""Tries of one change, while other admins change something at the same time."""
 LONG = 500
 """More entries than this are read in a thread: that takes milliseconds."""
 MOST_MESSAGE = 300
 R = TypeVar("R")
 
 
-class Part(NamedTuple):
+class ChangePart(NamedTuple):
     put: list[SecurityEntry]
     removed: list[SecurityEntry]
 
@@ -63,8 +63,8 @@ class AdminChange(NamedTuple):
 
 
 class SecurityView:
-    """`on_decision` is told of what is decided for those whom `access_for` was asked for, and
-    `on_change` of what admins change: both for the audit, and set before the first request."""
+    """`on_decision` is called with decisions about clients of `access_for`, and `on_change` with
+    changes by admins. Both are for the audit, and set before the first request."""
 
     def __init__(
         self,
@@ -85,9 +85,9 @@ class SecurityView:
         self._clock = clock
         self._fresh_word = fresh_word
         self._turn = asyncio.Lock()
-        """Of those who read, and of a change that is put into force without reading."""
+        """Held while the store is read, or while a change is put into force without reading."""
         self._changing = asyncio.Lock()
-        """Changes of this process do not compete with each other."""
+        """Held during a change, so that changes of this process do not compete with each other."""
         self._looked_at: int | None = None
         self._is_failing = False
         self._authorizer = Authorizer((), self.rules.super_users, allow_if_no_acl=False)
@@ -113,7 +113,7 @@ class SecurityView:
     def access_for(self, principal: Principal, host: str) -> Access:
         """`host` is the client's address, as ACLs name it: without a slash or a port."""
         if not self.has_acls:
-            return Named(principal)
+            return NamedClient(principal)
         return Limited(principal, host, lambda: self._authorizer, self.on_decision)
 
     async def keep_fresh(self) -> None:
@@ -187,8 +187,8 @@ class SecurityView:
         is_long = max(len(state.entries), len(before.acls)) > LONG
         return await asyncio.to_thread(make) if is_long else make()
 
-    async def change(self, plan: Callable[[Contents], Awaitable[Plan[R]]]) -> R:
-        """Make a change that follows from the present contents. If another admin comes between, it
+    async def change(self, plan: Callable[[Contents], Awaitable[ChangePlan[R]]]) -> R:
+        """Make a change that follows from the present contents. If another change comes between, it
         is planned again. A long change is made in parts, each of them whole.
 
         Raises Unavailable (then it may have been made, in part) and ItemTooLarge."""
@@ -200,9 +200,9 @@ class SecurityView:
                     return planned.result
         raise Unavailable("other admins change ACLs, users or quotas all the time")
 
-    async def _make(self, parts: list[Part], version: int) -> bool:
-        """False if another admin came before the first part. The others follow whatever comes
-        between: they do not depend on each other."""
+    async def _make(self, parts: list[ChangePart], version: int) -> bool:
+        """False if another change came before the first part. The other parts are stored even if
+        changes come between: parts do not depend on each other."""
         if len(parts) == 1:
             return await self._make_alone(parts[0], version)
         for number, part in enumerate(parts):
@@ -215,7 +215,7 @@ class SecurityView:
             await self.current()
         return True
 
-    async def _make_alone(self, part: Part, version: int) -> bool:
+    async def _make_alone(self, part: ChangePart, version: int) -> bool:
         """What it changes is known here without reading all of it again."""
         async with self._turn:
             if self.contents.version != version or not await self._store_part(part, version):
@@ -223,7 +223,7 @@ class SecurityView:
             await self._take(self.contents, SecurityState(version + 1, part.put), part.removed)
         return True
 
-    async def _store_later(self, part: Part) -> int:
+    async def _store_later(self, part: ChangePart) -> int:
         """The version after which the part was stored."""
         for _ in range(TRIES):
             version = await self._store.security_version()
@@ -231,12 +231,12 @@ class SecurityView:
                 return version
         raise Unavailable("other admins change ACLs, users or quotas all the time")
 
-    async def _store_part(self, part: Part, version: int) -> bool:
+    async def _store_part(self, part: ChangePart, version: int) -> bool:
         change = SecurityChange(self._fresh_word(), part.put, part.removed)
         return await self._store.change_security(change, version)
 
 
-def _parts(planned: Plan[R]) -> list[Part]:
+def _parts(planned: ChangePlan[R]) -> list[ChangePart]:
     """As much at a time as a store takes at once."""
     every = [(entry, True) for entry in planned.put]
     every += [(entry, False) for entry in planned.removed]
@@ -244,7 +244,7 @@ def _parts(planned: Plan[R]) -> list[Part]:
     for start in range(0, len(every), MOST_CHANGED_AT_ONCE):
         some = every[start : start + MOST_CHANGED_AT_ONCE]
         parts.append(
-            Part(
+            ChangePart(
                 [one for one, is_put in some if is_put], [one for one, is_put in some if not is_put]
             )
         )

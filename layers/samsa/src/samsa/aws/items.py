@@ -7,7 +7,7 @@
 | P#{id}#{partition} | A#{marker}         | an aborted transaction (aborted.py)         |
 | P#{id}#{partition} | B#{producer id}    | the state of an evicted producer            |
 | P#{id}#{partition} | C#{name}           | where some work on the partition left off   |
-| P#{id}#{partition} | D#{name}           | a grave: objects to be deleted              |
+| P#{id}#{partition} | D#{name}           | a pending deletion: objects to be deleted   |
 | TOPICS             | N#{name}           | a topic                                     |
 | TOPICS             | I#{id}             | its name                                    |
 | DOOMED             | {id}               | a deleted topic that still has items        |
@@ -114,22 +114,22 @@ def read_extent(item: Item) -> Extent:
     )
 
 
-def grave_key(partition: Partition, name: str) -> Item:
+def deletion_key(partition: Partition, name: str) -> Item:
     return key(partition_pk(partition), f"D#{name}")
 
 
-def grave_item(partition: Partition, grave: PendingDeletion) -> Item:
+def deletion_item(partition: Partition, deletion: PendingDeletion) -> Item:
     return {
-        **grave_key(partition, grave.name),
-        "base": number(grave.base),
-        "until": number(grave.end),
-        "objects": {"L": [string(one) for one in grave.keys]},
-        "since": number(grave.since),
-        "announced": {"BOOL": grave.announced},
+        **deletion_key(partition, deletion.name),
+        "base": number(deletion.base),
+        "until": number(deletion.end),
+        "objects": {"L": [string(one) for one in deletion.keys]},
+        "since": number(deletion.since),
+        "announced": {"BOOL": deletion.announced},
     }
 
 
-def read_grave(item: Item) -> PendingDeletion:
+def read_deletion(item: Item) -> PendingDeletion:
     return PendingDeletion(
         name=item["sk"]["S"].removeprefix("D#"),
         base=int(item["base"]["N"]),

@@ -21,18 +21,18 @@ from samsa.aws.extents import ExtentCalls, neighbours
 from samsa.aws.items import (
     Item,
     cursor_key,
+    deletion_item,
+    deletion_key,
     extent_item,
     extent_sk,
-    grave_item,
-    grave_key,
     head_key,
     key_of,
     number,
     partition_pk,
-    read_grave,
+    read_deletion,
 )
 from samsa.aws.table import TRANSACTION
-from samsa.ports import Extent, Head, Partition, PendingDeletion, UnknownPartition, graves_of
+from samsa.ports import Extent, Head, Partition, PendingDeletion, UnknownPartition, deletions_of
 
 log = logging.getLogger("samsa.aws")
 SETTLED_AT_ONCE = 90
@@ -96,7 +96,9 @@ class SwapCalls(ExtentCalls):
             parts.append(self._settling(partition, settled_to, old))
         for key in {extent.key for extent in new} - {"", *(extent.key for extent in old)}:
             parts.append(self._taken(partition, key))
-        return parts + [self._put(grave_item(partition, grave)) for grave in graves_of(old, new)]
+        return parts + [
+            self._put(deletion_item(partition, deletion)) for deletion in deletions_of(old, new)
+        ]
 
     def _put(self, item: Item) -> Item:
         return {"Put": {"TableName": self.table.name, "Item": item}}
@@ -140,7 +142,7 @@ class SwapCalls(ExtentCalls):
         return {
             "Delete": {
                 "TableName": self.table.name,
-                "Key": grave_key(partition, key),
+                "Key": deletion_key(partition, key),
                 "ConditionExpression": "announced = :yes",
                 "ExpressionAttributeValues": {":yes": {"BOOL": True}},
             }
@@ -166,25 +168,25 @@ class SwapCalls(ExtentCalls):
         await self.table.delete_all([key_of(item) for item in litter])
 
     @counted
-    async def announce(self, partition: Partition, grave: PendingDeletion) -> None:
+    async def announce(self, partition: Partition, deletion: PendingDeletion) -> None:
         try:
-            await self.table.put_if(grave_item(partition, grave), "attribute_not_exists(pk)")
+            await self.table.put_if(deletion_item(partition, deletion), "attribute_not_exists(pk)")
         except ConditionFailed:
             return
 
     @counted
-    async def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
+    async def pending_deletions(self, partition: Partition, limit: int) -> list[PendingDeletion]:
         items = await self.table.first_items(
             limit, partition_pk(partition), "D#", "D$", Limit=limit
         )
-        return [read_grave(item) for item in items]
+        return [read_deletion(item) for item in items]
 
     @counted
     async def condemn(self, partition: Partition, name: str, since: int) -> bool:
         try:
             await self.table.call(
                 "update_item",
-                Key=grave_key(partition, name),
+                Key=deletion_key(partition, name),
                 UpdateExpression="SET since = :since, announced = :no",
                 ConditionExpression="attribute_exists(pk)",
                 ExpressionAttributeValues={":since": number(since), ":no": {"BOOL": False}},
@@ -194,14 +196,14 @@ class SwapCalls(ExtentCalls):
         return True
 
     @counted
-    async def forget_grave(self, partition: Partition, name: str) -> None:
-        item = await self.table.get(grave_key(partition, name))
+    async def forget_deletion(self, partition: Partition, name: str) -> None:
+        item = await self.table.get(deletion_key(partition, name))
         if item is None:
             return
-        grave = read_grave(item)
-        if name.startswith("after ") and grave.base < grave.end:
+        deletion = read_deletion(item)
+        if name.startswith("after ") and deletion.base < deletion.end:
             # Litter that the swap did not get to remove, or that a late process has added since.
-            await self._remove_litter(partition, grave.base, grave.end)
+            await self._remove_litter(partition, deletion.base, deletion.end)
         await self.table.call("delete_item", Key=key_of(item))
 
     @counted

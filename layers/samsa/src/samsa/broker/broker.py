@@ -9,7 +9,7 @@ from hashlib import blake2b
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from samsa.access.named import Named
+from samsa.access.named import NamedClient
 from samsa.broker.work import Work, WorkLimits
 from samsa.log.core import Log
 from samsa.log.stores import Stores
@@ -136,7 +136,7 @@ class Broker:
     def access_for(self, principal: Principal, host: str) -> Access:
         """What this principal may do, from this address (without a slash or a port)."""
         if self.access is None:
-            return Named(principal)
+            return NamedClient(principal)
         return self.access.access_for(principal, host)
 
     @property

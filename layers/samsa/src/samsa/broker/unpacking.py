@@ -16,7 +16,7 @@ from .budget import Budget
 
 T = TypeVar("T")
 
-BITES = 8
+SLICES = 8
 """Steps that are done in the event loop: 4 ms of records that are read one by one."""
 LARGE = 16 * 1024 * 1024
 MEMORY = 64 * 1024 * 1024
@@ -38,7 +38,7 @@ class Long(Generic[T]):
 def briefly(steps: Making[T]) -> "T | Long[T]":
     """The result, if the work is short; else the rest of the work."""
     try:
-        for _ in range(BITES):
+        for _ in range(SLICES):
             if makes := next(steps):
                 return Long(steps, makes)
     except StopIteration as done:

@@ -34,17 +34,17 @@ from samsa.groups import (
     GroupError,
     GroupSettings,
     GroupTooLarge,
-    Hearing,
     Heartbeat,
     Join,
     Leave,
     Leaving,
+    MemberHeartbeats,
     Parked,
     Request,
     Steps,
     Sync,
     TopicInfo,
-    beaten,
+    answer_heartbeat,
     expire,
     fits,
     patterns_of,
@@ -84,8 +84,8 @@ class Coordinator:
         self._topics = topics
         self._queues = GroupQueues()
         self._background = Background()
-        self._hearer = stores.nonce()[:12] if settings.exact_sessions else ""
-        """The name of this process as a hearer: see `samsa.groups.heartbeat_coalescing`."""
+        self._process = stores.nonce()[:12] if settings.exact_sessions else ""
+        """The name of this process in groups: see `samsa.groups.heartbeat_coalescing`."""
         self.refused = 0
         """Requests that were refused because a group has too many members or bytes."""
         self._said_at = 0
@@ -129,9 +129,9 @@ class Coordinator:
         if not self.groups.is_current(group_id, queue.version):
             return None
         now_ms = self._stores.clock.now_ms()
-        answer = beaten(queue.group, request, now_ms, self._hearer)
+        answer = answer_heartbeat(queue.group, request, now_ms, self._process)
         if answer is not None and answer.error is None:
-            queue.heard[request.member_id] = now_ms
+            queue.answered_ms[request.member_id] = now_ms
         return answer
 
     def _at_once(self, group_id: str, request: Join | Sync) -> Answer | None:
@@ -141,8 +141,8 @@ class Coordinator:
         if isinstance(group, ConsumerGroup) or not self.groups.is_current(group_id, queue.version):
             return None
         now_ms = self._stores.clock.now_ms()
-        hearing = queue.hearing(self._hearer, now_ms)
-        taken = step(group, request, now_ms, self.settings, hearing)
+        heartbeats = queue.heartbeats(self._process, now_ms)
+        taken = step(group, request, now_ms, self.settings, heartbeats)
         return taken.answer if taken.group is group else None
 
     def _give_up(self, group_id: str, request: Join | Sync) -> None:
@@ -172,7 +172,7 @@ class Coordinator:
         group, version = await self._load(group_id, queue)
         if group is not None:
             now_ms = self._stores.clock.now_ms()
-            group = expire(group, now_ms, self.settings, queue.hearing(self._hearer, now_ms))
+            group = expire(group, now_ms, self.settings, queue.heartbeats(self._process, now_ms))
         return group, version
 
     async def tidy(self, group_id: str) -> tuple[Group | None, int]:
@@ -208,10 +208,12 @@ class Coordinator:
             group, version = await self._load(group_id, queue)
             asked = await self._informed(group, requests)
             now_ms = self._stores.clock.now_ms()
-            hearing = queue.hearing(self._hearer, now_ms)
-            taken, packed = await self._where_it_may_take_long(group, queue, asked, now_ms, hearing)
+            heartbeats = queue.heartbeats(self._process, now_ms)
+            taken, packed = await self._where_it_may_take_long(
+                group, queue, asked, now_ms, heartbeats
+            )
             if taken.group is group and group is not None and queue.group is group:
-                queue.group = quieted(group, now_ms, self.settings, hearing)
+                queue.group = quieted(group, now_ms, self.settings, heartbeats)
             if packed is None:
                 self._take_back_ids(group_id, group, requests)
                 return [self._refuse(group_id, request) for request in requests]
@@ -227,11 +229,11 @@ class Coordinator:
         queue: GroupQueue,
         asked: Sequence[Request],
         now_ms: int,
-        hearing: Hearing,
+        heartbeats: MemberHeartbeats,
     ) -> tuple[Steps, bytes | None]:
         """The outcome of the requests, and the group as bytes: b"" if nothing changes, None if it
         is too large. Raises TooLarge if each request must be served by itself."""
-        taken = steps(group, asked, now_ms, self.settings, hearing)
+        taken = steps(group, asked, now_ms, self.settings, heartbeats)
         if taken.group is group:
             return taken, b""
         packed = _packed(queue, group, taken, asked)
@@ -240,7 +242,7 @@ class Coordinator:
         if packed is None and isinstance(group, ConsumerGroup):
             # If the new topics make the group too large, the members keep the topics they have.
             known = [_without_new_topics(group, asked[0])]
-            taken = steps(group, known, now_ms, self.settings, hearing)
+            taken = steps(group, known, now_ms, self.settings, heartbeats)
             packed = b"" if taken.group is group else _packed(queue, group, taken, known)
         return taken, packed
 
@@ -250,13 +252,13 @@ class Coordinator:
         queue: GroupQueue,
         asked: Sequence[Request],
         now_ms: int,
-        hearing: Hearing,
+        heartbeats: MemberHeartbeats,
     ) -> tuple[Steps, bytes | None]:
         """Step in the event loop; or in the thread, if many partitions may have to be assigned. The
-        thread gets a copy of `heard`, which the event loop changes meanwhile."""
+        thread gets a copy of `answered_ms`, which the event loop changes meanwhile."""
         if not _is_wide(group, asked):
-            return self._step(group, queue, asked, now_ms, hearing)
-        still = hearing._replace(heard=dict(hearing.heard))
+            return self._step(group, queue, asked, now_ms, heartbeats)
+        still = heartbeats._replace(answered_ms=dict(heartbeats.answered_ms))
         work = self._topics.work
         return await work.in_thread(self._step, group, queue, asked, now_ms, still)
 
@@ -277,7 +279,7 @@ class Coordinator:
             return
         member_id = asker(request) if isinstance(request, Join | Sync) else request.member_id
         if queue.group is not None and member_id in queue.group.members:
-            queue.heard[member_id] = self._stores.clock.now_ms()
+            queue.answered_ms[member_id] = self._stores.clock.now_ms()
 
     async def _informed(
         self, group: Group | None, requests: Sequence[Request]

@@ -1,4 +1,4 @@
-"""One queue per group: the group as it was last stored, when its members were heard, and the
+"""One queue per group: the group as it was last stored, when its members were answered, and the
 requests that wait for their turn.
 
 Requests of one group take turns (group commit). Requests that wait at the same time share one turn:
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from samsa.groups import Answer, Group, Hearing, Packer, Request
+from samsa.groups import Answer, Group, MemberHeartbeats, Packer, Request
 from samsa.ports import Unavailable
 from samsa.ports.bounds import LONGEST_GROUP_ID
 
@@ -28,13 +28,13 @@ class Asked(NamedTuple):
 
 
 class GroupQueue:
-    __slots__ = ("group", "heard", "looked_at", "packer", "queue", "turns", "version")
+    __slots__ = ("answered_ms", "group", "looked_at", "packer", "queue", "turns", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.group: Group | None = None
-        self.heard: dict[str, int] = {}
-        """When members were last heard here. Their longer sessions are part of the next write."""
+        self.answered_ms: dict[str, int] = {}
+        """When members were last answered here. The next write prolongs their sessions."""
         self.looked_at = 0
         self.packer = Packer()
         self.queue: list[Asked] = []
@@ -48,17 +48,19 @@ class GroupQueue:
     def keep(self, version: int, group: Group | None) -> None:
         self.version, self.group = version, group
 
-    def hearing(self, hearer: str, now_ms: int) -> Hearing:
+    def heartbeats(self, answered_by: str, now_ms: int) -> MemberHeartbeats:
         if now_ms < self.looked_at:
-            # The clock was set back: no member was heard later than now.
-            self.heard = {each: min(heard, now_ms) for each, heard in self.heard.items()}
+            # The clock was set back: no member was answered later than now.
+            self.answered_ms = {each: min(at, now_ms) for each, at in self.answered_ms.items()}
         self.looked_at = now_ms
-        return Hearing(hearer, self.heard)
+        return MemberHeartbeats(answered_by, self.answered_ms)
 
     def forget_the_gone(self) -> None:
         members = self.group.members if self.group else {}
-        if len(self.heard) > len(members):
-            self.heard = {each: at for each, at in self.heard.items() if each in members}
+        if len(self.answered_ms) > len(members):
+            self.answered_ms = {
+                each: at for each, at in self.answered_ms.items() if each in members
+            }
 
     def ask(self, request: Request) -> "asyncio.Future[Answer]":
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()

@@ -353,7 +353,7 @@ class TransactionCoordinator:
             expires_at,
         )
 
-    # What others left
+    # Transactions that other processes left
 
     async def settle(self, producer_ids: Iterable[int]) -> int:
         """Finish what is decided of these producers' transactions, and abort what has timed out.
@@ -460,7 +460,7 @@ def _begin(work: Iterable[Coroutine[Any, Any, None]]) -> list[Awaitable[None]]:
         try:
             rest = begin(one)
         except Exception as error:
-            left.append(_failed(error))
+            left.append(_raise_failure(error))
         else:
             if rest is not None:
                 left.append(_ended(rest))
@@ -471,7 +471,7 @@ async def _ended(rest: Rest) -> None:
     await rest
 
 
-async def _failed(error: Exception) -> None:
+async def _raise_failure(error: Exception) -> None:
     raise error
 
 

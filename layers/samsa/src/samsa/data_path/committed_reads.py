@@ -1,8 +1,8 @@
 """Read_committed readers and the transactions that hold them back.
 
 A reader may be held back by a transaction whose client is gone. A process that died may have left
-it decided and not finished, or its time may be up and nobody has aborted it. So a reader that waits
-looks after the transactions before it: no reader waits longer than a transaction's timeout.
+it decided and not finished, or its time may be up and it was not aborted yet. So a reader that
+waits looks after the transactions before it: no reader waits longer than a transaction's timeout.
 """
 
 from collections.abc import Sequence

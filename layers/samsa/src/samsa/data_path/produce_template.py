@@ -2,8 +2,9 @@
 
 A producer of small batches repeats the same request: client, acks, timeout, topic and partition are
 the same, and only the correlation id and the records change. To decode the same fields again was a
-tenth of the broker's work for such a request. So a connection keeps the first request of each kind,
-by the bytes before the records. A request that differs in one of these bytes is decoded as usual.
+tenth of the broker's work for such a request. So a connection keeps what these requests
+have in common as a template, by the bytes before the records. A request that differs in one of
+these bytes is decoded as usual.
 
 These bytes are not cut from the request. They are encoded from its row, by the message table: so a
 request that begins with them and has no tags is certain to mean what the row says.
@@ -27,7 +28,7 @@ SINCE = 9
 """The first flexible version: it has a varint before the records, and tags after them."""
 FIRST_BY_ID = 13
 LEARNED = 64
-"""Kinds that a connection learns. If it sends more, the fast path does not suit it."""
+"""ProduceTemplates that a connection learns. If it sends more, the fast path does not suit it."""
 _START = struct.Struct(">hhi")
 _SIZE = 4
 _NO_TAGS = b"\0\0\0"
@@ -35,8 +36,8 @@ _NO_TAGS = b"\0\0\0"
 _NO_BODY = memoryview(b"")
 
 
-class Kind(NamedTuple):
-    """What requests of one kind have in common."""
+class ProduceTemplate(NamedTuple):
+    """What requests that differ only in their records have in common."""
 
     client_id: str | None
     terms: Terms
@@ -48,27 +49,27 @@ class Kind(NamedTuple):
     transactional_id: str | None = None
 
 
-class Alike(NamedTuple):
-    """One request of a known kind."""
+class TemplateMatch(NamedTuple):
+    """A request that fits a template."""
 
-    kind: Kind
+    template: ProduceTemplate
     correlation_id: int
     records: memoryview
 
     @property
     def request(self) -> Request:
-        version, client_id = self.kind.terms.version, self.kind.client_id
+        version, client_id = self.template.terms.version, self.template.client_id
         return Request(ApiKey.PRODUCE, version, self.correlation_id, client_id, _NO_BODY)
 
 
-class Kinds:
-    """The kinds of one connection."""
+class ProduceTemplates:
+    """The templates of one connection."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, Kind] = {}
+        self._known: dict[bytes, ProduceTemplate] = {}
         self._to_learn = LEARNED
         self._end = 0
-        """Where the bytes before the records end, in the kind that was learned last."""
+        """Where the bytes before the records end, in the template that was learned last."""
 
     def learn(self, request: Request, row: "ProduceRequest") -> None:
         """`row` is for one partition."""
@@ -78,7 +79,7 @@ class Kinds:
         self._to_learn -= 1
         (topic,) = row.topic_data
         (partition,) = topic.partition_data
-        kind = Kind(
+        template = ProduceTemplate(
             request.client_id,
             Terms(version, row.acks),
             timeout_of(row),
@@ -88,15 +89,15 @@ class Kinds:
             row.transactional_id,
         )
         before = _before_records(request, row)
-        self._known[before[_START.size :]] = kind
+        self._known[before[_START.size :]] = template
         self._end = len(before)
 
-    def find(self, frame: memoryview) -> Alike | None:
-        kind = self._known.get(bytes(frame[_START.size : self._end]))
-        if kind is None:
+    def find(self, frame: memoryview) -> TemplateMatch | None:
+        template = self._known.get(bytes(frame[_START.size : self._end]))
+        if template is None:
             return None
         key, version, correlation_id = _START.unpack_from(frame)
-        if key != ApiKey.PRODUCE or version != kind.terms.version:
+        if key != ApiKey.PRODUCE or version != template.terms.version:
             return None
         try:
             length, first = varint(frame, self._end)
@@ -105,7 +106,7 @@ class Kinds:
         end = first + length - 1
         if frame[end:] != _NO_TAGS:
             return None  # it has tags; or its records are null, whose length is 0
-        return Alike(kind, correlation_id, frame[first:end])
+        return TemplateMatch(template, correlation_id, frame[first:end])
 
 
 def timeout_of(row: "ProduceRequest") -> float | None:

@@ -23,7 +23,7 @@ may complete it; the waiter then asks again, and is answered from the state:
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .classic_draft import Draft
+from .classic_draft import ClassicDraft
 from .classic_events import (
     Answer,
     IdLapsed,
@@ -54,22 +54,22 @@ from .classic_rebalance import (
     interrupt_gone,
     stay,
 )
-from .classic_state import State
+from .classic_state import ClassicState
 from .classic_sync import (
+    accept_heartbeat,
     assign_or_wait,
     call_to_join,
-    hear,
     refuse_sync,
     take_assignment,
-    unknown_beat,
+    unknown_heartbeat,
     unknown_sync,
 )
 from .requests import Heartbeat, Sync
 
-_EMPTY, _PREPARING = State.EMPTY, State.PREPARING_REBALANCE
-_COMPLETING, _STABLE = State.COMPLETING_REBALANCE, State.STABLE
+_EMPTY, _PREPARING = ClassicState.EMPTY, ClassicState.PREPARING_REBALANCE
+_COMPLETING, _STABLE = ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE
 
-TRANSITIONS: dict[type, dict[State, Callable[[Draft, Any], Answer]]] = {
+TRANSITIONS: dict[type, dict[ClassicState, Callable[[ClassicDraft, Any], Answer]]] = {
     Newcomer: {
         _EMPTY: begin,
         _PREPARING: gather,
@@ -101,14 +101,14 @@ TRANSITIONS: dict[type, dict[State, Callable[[Draft, Any], Answer]]] = {
         _STABLE: take_assignment,
     },
     Heartbeat: {
-        _EMPTY: unknown_beat,
+        _EMPTY: unknown_heartbeat,
         _PREPARING: call_to_join,
-        _COMPLETING: hear,
-        _STABLE: hear,
+        _COMPLETING: accept_heartbeat,
+        _STABLE: accept_heartbeat,
     },
 }
 
-REACTIONS: dict[type, dict[State, Callable[[Draft, Any], None]]] = {
+REACTIONS: dict[type, dict[ClassicState, Callable[[ClassicDraft, Any], None]]] = {
     MemberGone: {
         _EMPTY: stay,
         _PREPARING: complete_if_all_joined,
@@ -130,15 +130,15 @@ REACTIONS: dict[type, dict[State, Callable[[Draft, Any], None]]] = {
 }
 
 
-def happen(draft: Draft, event: NamedTuple) -> Answer:
+def happen(draft: ClassicDraft, event: NamedTuple) -> Answer:
     return TRANSITIONS[type(event)][draft.state](draft, event)
 
 
-def react(draft: Draft, event: NamedTuple) -> None:
+def react(draft: ClassicDraft, event: NamedTuple) -> None:
     REACTIONS[type(event)][draft.state](draft, event)
 
 
-def expire(draft: Draft) -> None:
+def expire(draft: ClassicDraft) -> None:
     """Do what is overdue, in order: sessions that ended before the phase come before the phase."""
     while draft.next_due() <= draft.now:
         until = min(draft.now, draft.phase_ends_ms)

@@ -9,20 +9,24 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .classic_state import NEVER, ClassicGroup, Member, Stage, State
-from .heartbeat_coalescing import DEAF, Hearing, is_worth_a_write
+from .classic_state import NEVER, ClassicGroup, ClassicState, Member, Stage
+from .heartbeat_coalescing import NO_HEARTBEATS, MemberHeartbeats, is_worth_a_write
 from .requests import Protocols
 from .settings import GroupSettings
 
 _JOINING = Stage.JOINING
 
 
-class Draft:
+class ClassicDraft:
     def __init__(
-        self, group: ClassicGroup, now_ms: int, settings: GroupSettings, hearing: Hearing = DEAF
+        self,
+        group: ClassicGroup,
+        now_ms: int,
+        settings: GroupSettings,
+        heartbeats: MemberHeartbeats = NO_HEARTBEATS,
     ) -> None:
         self.now = now_ms
-        self.hearing = hearing
+        self.heartbeats = heartbeats
         self.settings = settings
         self.before = group
         self.state = group.state
@@ -119,19 +123,21 @@ class Draft:
         return self.now + member.session_timeout_ms
 
     def end_of(self, member_id: str, member: Member) -> int:
-        """When the member is removed, unless it is heard again."""
+        """When the member is removed, unless it sends something before."""
         at, timeout = member.expires_ms, member.session_timeout_ms
         if at == NEVER or member.is_new:
             return at
-        return self.hearing.end_of(member_id, member.hearer, at, timeout)
+        return self.heartbeats.end_of(member_id, member.answered_by, at, timeout)
 
-    def hear(self, member_id: str) -> None:
+    def prolong_session(self, member_id: str) -> None:
         """Prolong the member's session, if that is worth a write."""
         member = self.members[member_id]
-        end, hearer = self.session_end(member), self.hearing.hearer
+        end, answered_by = self.session_end(member), self.heartbeats.answered_by
         worth = is_worth_a_write(end, member.deadline_ms, member.session_timeout_ms)
-        if worth or member.hearer != hearer:
-            self.change(member_id, deadline_ms=max(end, member.deadline_ms), hearer=hearer)
+        if worth or member.answered_by != answered_by:
+            self.change(
+                member_id, deadline_ms=max(end, member.deadline_ms), answered_by=answered_by
+            )
 
     @property
     def rebalance_timeout_ms(self) -> int:
@@ -154,7 +160,7 @@ class Draft:
 
     # The group
 
-    def enter(self, state: State, phase_ends_ms: int = NEVER) -> None:
+    def enter(self, state: ClassicState, phase_ends_ms: int = NEVER) -> None:
         self.state = state
         self.changed_at_ms = self.now
         self.phase_ends_ms = phase_ends_ms
@@ -163,7 +169,7 @@ class Draft:
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
         """Whether a member with these protocols may be in the group."""
-        if self.state is State.EMPTY:
+        if self.state is ClassicState.EMPTY:
             return bool(protocol_type and protocols)
         if protocol_type != self.protocol_type:
             return False

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple, TypeAlias
 
-from .replies import Beaten, Joined, Left, Parked, Synced
+from .replies import HeartbeatAnswer, Joined, Left, Parked, Synced
 from .requests import Join
 
-Answer: TypeAlias = Joined | Synced | Beaten | Left | Parked
+Answer: TypeAlias = Joined | Synced | HeartbeatAnswer | Left | Parked
 
 
 class Newcomer(NamedTuple):

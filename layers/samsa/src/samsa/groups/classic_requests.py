@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .classic import happen, react
-from .classic_draft import Draft
+from .classic_draft import ClassicDraft
 from .classic_events import (
     Answer,
     IdLapsed,
@@ -17,13 +17,13 @@ from .classic_events import (
     Rejoin,
     Replacement,
 )
-from .classic_state import Member, Stage, State
+from .classic_state import ClassicState, Member, Stage
 from .errors import GroupError
-from .replies import Beaten, Joined, Left, LeftMember, Synced
+from .replies import HeartbeatAnswer, Joined, Left, LeftMember, Synced
 from .requests import Heartbeat, Join, Leave, Leaving, Sync, fresh_id
 
 
-def join(draft: Draft, request: Join) -> Answer:
+def join(draft: ClassicDraft, request: Join) -> Answer:
     limits = draft.settings
     timeout = request.session_timeout_ms
     if not limits.min_session_timeout_ms <= timeout <= limits.max_session_timeout_ms:
@@ -41,7 +41,7 @@ def join(draft: Draft, request: Join) -> Answer:
     return _join_known(draft, request) if request.member_id else _join_unknown(draft, request)
 
 
-def _join_unknown(draft: Draft, request: Join) -> Answer:
+def _join_unknown(draft: ClassicDraft, request: Join) -> Answer:
     member_id = fresh_id(request)
     if request.instance_id is not None:
         old_id = draft.static_id(request.instance_id)
@@ -53,7 +53,7 @@ def _join_unknown(draft: Draft, request: Join) -> Answer:
     return happen(draft, Newcomer(member_id, request))
 
 
-def _join_known(draft: Draft, request: Join) -> Answer:
+def _join_known(draft: ClassicDraft, request: Join) -> Answer:
     member_id = request.member_id
     if draft.pending.pop(member_id, None) is not None:
         return happen(draft, Newcomer(member_id, request))
@@ -61,29 +61,29 @@ def _join_known(draft: Draft, request: Join) -> Answer:
     return Joined(error, member_id) if error else happen(draft, Rejoin(member_id, request))
 
 
-def _why_outdated(draft: Draft, member: Member | None, request: Join) -> GroupError:
+def _why_outdated(draft: ClassicDraft, member: Member | None, request: Join) -> GroupError:
     if member:
         return GroupError.REBALANCE_IN_PROGRESS
     error = why_not_member(draft, "", request.instance_id)
     return error or GroupError.UNKNOWN_MEMBER_ID
 
 
-def _has_room(draft: Draft, member_id: str) -> bool:
+def _has_room(draft: ClassicDraft, member_id: str) -> bool:
     """Whether the group is below `max_size`. In the join phase only members that have joined count,
     so the last ones to join are removed. Ids that were given out and not used yet count too, since
     the group stores each of them."""
     most = draft.settings.max_size
     if not member_id and len(draft.members) + len(draft.pending) >= most:
         return False
-    if draft.state is State.EMPTY or len(draft.members) < most:
+    if draft.state is ClassicState.EMPTY or len(draft.members) < most:
         return True
-    if draft.state is State.PREPARING_REBALANCE:
+    if draft.state is ClassicState.PREPARING_REBALANCE:
         joining = draft.in_stage(Stage.JOINING)
         return member_id in joining or len(joining) < most
     return member_id in draft.members
 
 
-def _turn_away(draft: Draft, request: Join) -> Answer:
+def _turn_away(draft: ClassicDraft, request: Join) -> Answer:
     draft.pending.pop(request.member_id, None)
     if request.member_id in draft.members:
         draft.remove(request.member_id)
@@ -91,7 +91,9 @@ def _turn_away(draft: Draft, request: Join) -> Answer:
     return Joined(GroupError.GROUP_MAX_SIZE_REACHED, "")
 
 
-def why_not_member(draft: Draft, member_id: str, instance_id: str | None) -> GroupError | None:
+def why_not_member(
+    draft: ClassicDraft, member_id: str, instance_id: str | None
+) -> GroupError | None:
     if instance_id is not None:
         current = draft.static_id(instance_id)
         if current is not None and current != member_id:
@@ -102,7 +104,7 @@ def why_not_member(draft: Draft, member_id: str, instance_id: str | None) -> Gro
     return None
 
 
-def sync(draft: Draft, request: Sync) -> Answer:
+def sync(draft: ClassicDraft, request: Sync) -> Answer:
     error = why_not_member(draft, request.member_id, request.instance_id)
     if error is None and request.generation != draft.generation:
         error = GroupError.ILLEGAL_GENERATION
@@ -114,14 +116,14 @@ def sync(draft: Draft, request: Sync) -> Answer:
     return Synced(error) if error else happen(draft, request)
 
 
-def heartbeat(draft: Draft, request: Heartbeat) -> Answer:
+def heartbeat(draft: ClassicDraft, request: Heartbeat) -> Answer:
     error = why_not_member(draft, request.member_id, request.instance_id)
     if error is None and request.generation != draft.generation:
         error = GroupError.ILLEGAL_GENERATION
-    return Beaten(error) if error else happen(draft, request)
+    return HeartbeatAnswer(error) if error else happen(draft, request)
 
 
-def leave(draft: Draft, request: Leave) -> Answer:
+def leave(draft: ClassicDraft, request: Leave) -> Answer:
     members, waited = len(draft.members), len(draft.pending)
     left = tuple(_leave_one(draft, leaving) for leaving in request.members)
     if len(draft.members) < members:
@@ -131,7 +133,7 @@ def leave(draft: Draft, request: Leave) -> Answer:
     return Left(None, left)
 
 
-def _leave_one(draft: Draft, leaving: Leaving) -> LeftMember:
+def _leave_one(draft: ClassicDraft, leaving: Leaving) -> LeftMember:
     member_id, instance_id = leaving
     if draft.pending.pop(member_id, None) is not None:
         return LeftMember(member_id, instance_id, None)
@@ -144,7 +146,7 @@ def _leave_one(draft: Draft, leaving: Leaving) -> LeftMember:
     return LeftMember(member_id, instance_id, error)
 
 
-REQUESTS: dict[type, Callable[[Draft, Any], Answer]] = {
+REQUESTS: dict[type, Callable[[ClassicDraft, Any], Answer]] = {
     Join: join,
     Sync: sync,
     Heartbeat: heartbeat,
@@ -152,5 +154,5 @@ REQUESTS: dict[type, Callable[[Draft, Any], Answer]] = {
 }
 
 
-def ask(draft: Draft, request: NamedTuple) -> Answer:
+def ask(draft: ClassicDraft, request: NamedTuple) -> Answer:
     return REQUESTS[type(request)](draft, request)

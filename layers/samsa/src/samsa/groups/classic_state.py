@@ -15,7 +15,7 @@ def next_number(generation: int) -> int:
     return generation % _LAST_NUMBER + 1
 
 
-class State(IntEnum):
+class ClassicState(IntEnum):
     """Kafka's states. A group that is not stored is `Dead`."""
 
     EMPTY = 0
@@ -59,7 +59,7 @@ class Member(NamedTuple):
     waiter: str
     """The address of the process that parks its join or sync."""
     assignment: bytes = b""
-    hearer: str = ""
+    answered_by: str = ""
     """The process that answers its heartbeats: see `heartbeat_coalescing`."""
 
     @property
@@ -76,7 +76,7 @@ class Member(NamedTuple):
 
 
 class ClassicGroup(NamedTuple):
-    state: State = State.EMPTY
+    state: ClassicState = ClassicState.EMPTY
     generation: int = 0
     protocol_type: str | None = None
     protocol: str | None = None
@@ -101,4 +101,4 @@ class ClassicGroup(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        return self.state is State.EMPTY
+        return self.state is ClassicState.EMPTY

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Mapping
 from functools import lru_cache
 
-from .classic_state import ClassicGroup, Member, Stage, State
+from .classic_state import ClassicGroup, ClassicState, Member, Stage
 from .packing import CorruptGroup, Texts
 from .requests import Protocols
 
@@ -85,8 +85,8 @@ def _pack_offer(protocols: Protocols) -> bytes:
 def _pack_member(member_id: str, member: Member) -> bytes:
     """Written without helper functions for speed: this is most of the cost of a write."""
     instance, client, host = member.instance_id, member.client_id, member.client_host
-    ticket, waiter, hearer = member.ticket, member.waiter, member.hearer
-    texts = f"{member_id}{instance or ''}{client}{host}{ticket}{waiter}{hearer}".encode()
+    ticket, waiter, answered_by = member.ticket, member.waiter, member.answered_by
+    texts = f"{member_id}{instance or ''}{client}{host}{ticket}{waiter}{answered_by}".encode()
     fixed = _MEMBER.pack(
         member.stage,
         member.session_timeout_ms,
@@ -101,7 +101,7 @@ def _pack_member(member_id: str, member: Member) -> bytes:
         len(host),
         len(ticket),
         len(waiter),
-        len(hearer),
+        len(answered_by),
     )
     return b"".join((fixed, texts, member.assignment))
 
@@ -136,7 +136,7 @@ def unpack(data: bytes) -> ClassicGroup:
     if at != len(data):
         raise CorruptGroup(f"{len(data)} bytes, of which {at} are told of")
     return ClassicGroup(
-        State(state),
+        ClassicState(state),
         generation,
         protocol_type,
         protocol,
@@ -188,7 +188,7 @@ def _unpack_member(
     host = rest + lengths[2]
     ticket = host + lengths[3]
     waiter = ticket + lengths[4]
-    hearer = waiter + lengths[5]
+    answered_by = waiter + lengths[5]
     at += assigned
     assignment = data[at - assigned : at]
     (offer,) = _OFFER.unpack_from(data, at)
@@ -203,8 +203,8 @@ def _unpack_member(
         deadline,
         is_new,
         texts[ticket:waiter],
-        texts[waiter:hearer],
+        texts[waiter:answered_by],
         assignment,
-        texts[hearer : hearer + lengths[6]],
+        texts[answered_by : answered_by + lengths[6]],
     )
     return at + _OFFER.size

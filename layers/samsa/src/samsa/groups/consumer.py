@@ -20,15 +20,15 @@ from .consumer_state import (
 )
 from .errors import GroupError
 from .patterns import BadPattern, compile_pattern
-from .replies import ConsumerBeaten
+from .replies import ConsumerHeartbeatAnswer
 from .requests import ConsumerHeartbeat
 from .settings import GroupSettings
 
 
-def heartbeat(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+def heartbeat(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerHeartbeatAnswer:
     error = why_invalid(draft, request)
     if error:
-        return ConsumerBeaten(error)
+        return ConsumerHeartbeatAnswer(error)
     return KINDS.get(request.epoch, _go_on)(draft, request)
 
 
@@ -86,13 +86,13 @@ def why_fenced(member: ConsumerMember, request: ConsumerHeartbeat) -> GroupError
 # Joining and staying
 
 
-def _join(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+def _join(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerHeartbeatAnswer:
     member_id = request.member_id or request.ticket
     full = len(draft.members) >= draft.settings.consumer_max_size
     if full and member_id not in draft.members:
-        return ConsumerBeaten(GroupError.GROUP_MAX_SIZE_REACHED)
+        return ConsumerHeartbeatAnswer(GroupError.GROUP_MAX_SIZE_REACHED)
     error = _admit(draft, member_id, request)
-    return ConsumerBeaten(error) if error else _note(draft, member_id, request)
+    return ConsumerHeartbeatAnswer(error) if error else _note(draft, member_id, request)
 
 
 def _admit(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> GroupError | None:
@@ -109,11 +109,11 @@ def _admit(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> 
     return why_fenced(member, request) if member else None
 
 
-def _go_on(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+def _go_on(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerHeartbeatAnswer:
     error = why_not_member(draft, request.member_id, request.instance_id)
     if error is None:
         error = why_fenced(draft.members[request.member_id], request)
-    return ConsumerBeaten(error) if error else _note(draft, request.member_id, request)
+    return ConsumerHeartbeatAnswer(error) if error else _note(draft, request.member_id, request)
 
 
 def why_not_member(
@@ -127,10 +127,12 @@ def why_not_member(
     return None if member_id in draft.members else GroupError.UNKNOWN_MEMBER_ID
 
 
-def _note(draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat) -> ConsumerBeaten:
+def _note(
+    draft: ConsumerDraft, member_id: str, request: ConsumerHeartbeat
+) -> ConsumerHeartbeatAnswer:
     before = draft.members.get(member_id)
     draft.put(member_id, _described(before or newcomer(request), request, draft.settings))
-    draft.hear(member_id)
+    draft.prolong_session(member_id)
     draft.follow_topics(request.known, request.matches, request.known_at_ms)
     draft.assign()
     draft.advance(member_id, request.owned)
@@ -159,7 +161,7 @@ def _answer(
     member_id: str,
     request: ConsumerHeartbeat,
     before: ConsumerMember | None,
-) -> ConsumerBeaten:
+) -> ConsumerHeartbeatAnswer:
     """The answer has the assignment if it changed, or if the heartbeat has all fields: such a
     member missed an answer or has just joined."""
     member = draft.members[member_id]
@@ -168,25 +170,25 @@ def _answer(
     changed = before is None or before.assigned != member.assigned
     told = member.assigned if whole or changed or request.epoch == 0 else None
     interval = draft.settings.consumer_heartbeat_interval_ms
-    return ConsumerBeaten(None, member_id, member.epoch, interval, told)
+    return ConsumerHeartbeatAnswer(None, member_id, member.epoch, interval, told)
 
 
 # Leaving
 
 
-def _leave(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+def _leave(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerHeartbeatAnswer:
     error = why_not_member(draft, request.member_id, request.instance_id)
     if error:
-        return ConsumerBeaten(error)
+        return ConsumerHeartbeatAnswer(error)
     draft.remove([request.member_id])
-    return ConsumerBeaten(None, request.member_id, LEAVE_EPOCH)
+    return ConsumerHeartbeatAnswer(None, request.member_id, LEAVE_EPOCH)
 
 
-def _leave_for_a_while(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerBeaten:
+def _leave_for_a_while(draft: ConsumerDraft, request: ConsumerHeartbeat) -> ConsumerHeartbeatAnswer:
     """A static member leaves: its partitions stay assigned to it until its session ends."""
     error = why_not_member(draft, request.member_id, request.instance_id)
     if error:
-        return ConsumerBeaten(error)
+        return ConsumerHeartbeatAnswer(error)
     draft.change(
         request.member_id,
         epoch=STATIC_LEAVE_EPOCH,
@@ -194,10 +196,10 @@ def _leave_for_a_while(draft: ConsumerDraft, request: ConsumerHeartbeat) -> Cons
         revoking=NOTHING,
         revoke_by_ms=NEVER,
     )
-    return ConsumerBeaten(None, request.member_id, STATIC_LEAVE_EPOCH)
+    return ConsumerHeartbeatAnswer(None, request.member_id, STATIC_LEAVE_EPOCH)
 
 
-KINDS: dict[int, Callable[[ConsumerDraft, ConsumerHeartbeat], ConsumerBeaten]] = {
+KINDS: dict[int, Callable[[ConsumerDraft, ConsumerHeartbeat], ConsumerHeartbeatAnswer]] = {
     0: _join,
     LEAVE_EPOCH: _leave,
     STATIC_LEAVE_EPOCH: _leave_for_a_while,

@@ -24,7 +24,7 @@ from .embedded import (
     write_assignment,
 )
 from .errors import GroupError
-from .replies import Beaten, Joined, Left, LeftMember, Synced
+from .replies import HeartbeatAnswer, Joined, Left, LeftMember, Synced
 from .requests import (
     Heartbeat,
     Join,
@@ -113,7 +113,7 @@ def _note(
         classic=side,
     )
     draft.put(member_id, member)
-    draft.hear(member_id)
+    draft.prolong_session(member_id)
     draft.follow_topics(request.known, request.matches, request.known_at_ms)
     draft.assign()
     draft.advance(member_id, by_id(subscription.owned, draft.topics))
@@ -166,21 +166,21 @@ def sync(draft: ConsumerDraft, request: Sync) -> Synced:
         _call_to_join(draft, request.member_id)
         return Synced(GroupError.REBALANCE_IN_PROGRESS)
     draft.change(request.member_id, classic=side._replace(sync_by_ms=NEVER))
-    draft.hear(request.member_id)
+    draft.prolong_session(request.member_id)
     version = read_version(side.protocols[0][1])
     assignment = write_assignment(version, by_name(member.assigned, draft.topics))
     return Synced(None, assignment, request.protocol_type, request.protocol)
 
 
-def heartbeat(draft: ConsumerDraft, request: Heartbeat) -> Beaten:
+def heartbeat(draft: ConsumerDraft, request: Heartbeat) -> HeartbeatAnswer:
     error = why_not_current(draft, request.member_id, request.instance_id, request.generation)
     if error:
-        return Beaten(error)
-    draft.hear(request.member_id)
+        return HeartbeatAnswer(error)
+    draft.prolong_session(request.member_id)
     if not _has_more_to_do(draft, request.member_id):
-        return Beaten(None)
+        return HeartbeatAnswer(None)
     _call_to_join(draft, request.member_id)
-    return Beaten(GroupError.REBALANCE_IN_PROGRESS)
+    return HeartbeatAnswer(GroupError.REBALANCE_IN_PROGRESS)
 
 
 def _has_more_to_do(draft: ConsumerDraft, member_id: str) -> bool:
@@ -221,7 +221,7 @@ def _leave_one(draft: ConsumerDraft, leaving: Leaving) -> LeftMember:
     return LeftMember(leaving.member_id, instance_id, error)
 
 
-REQUESTS: dict[type, Callable[[ConsumerDraft, Any], Joined | Synced | Beaten | Left]] = {
+REQUESTS: dict[type, Callable[[ConsumerDraft, Any], Joined | Synced | HeartbeatAnswer | Left]] = {
     Join: join,
     Sync: sync,
     Heartbeat: heartbeat,

@@ -7,7 +7,7 @@ from typing import Any
 from .assignors import ASSIGNORS, NOTHING, Partitions, Subscriber
 from .classic_state import NEVER, next_number
 from .consumer_state import NO_TOPIC, ConsumerGroup, ConsumerMember, MemberState
-from .heartbeat_coalescing import DEAF, Hearing, is_worth_a_write
+from .heartbeat_coalescing import NO_HEARTBEATS, MemberHeartbeats, is_worth_a_write
 from .reconcile import Aim, reconcile
 from .requests import Matches, Topics
 from .settings import GroupSettings
@@ -15,10 +15,14 @@ from .settings import GroupSettings
 
 class ConsumerDraft:
     def __init__(
-        self, group: ConsumerGroup, now_ms: int, settings: GroupSettings, hearing: Hearing = DEAF
+        self,
+        group: ConsumerGroup,
+        now_ms: int,
+        settings: GroupSettings,
+        heartbeats: MemberHeartbeats = NO_HEARTBEATS,
     ) -> None:
         self.now = now_ms
-        self.hearing = hearing
+        self.heartbeats = heartbeats
         self.settings = settings
         self.before = group
         self.epoch = group.epoch
@@ -110,21 +114,25 @@ class ConsumerDraft:
         return side.session_timeout_ms if side else self.settings.consumer_session_timeout_ms
 
     def end_of(self, member_id: str, member: ConsumerMember) -> int:
-        """When the member is removed, unless it is heard again and does what it must by then."""
+        """When the member is removed, unless it sends something before, and does what it must."""
         if member.expires_ms == NEVER:
             return NEVER
         end, timeout = member.session_ends_ms, self._timeout(member)
-        session = self.hearing.end_of(member_id, member.hearer, end, timeout)
+        session = self.heartbeats.end_of(member_id, member.answered_by, end, timeout)
         return min(session, member.act_by_ms)
 
-    def hear(self, member_id: str) -> None:
+    def prolong_session(self, member_id: str) -> None:
         """Prolong the member's session, if that is worth a write."""
         member = self.members[member_id]
-        timeout, hearer = self._timeout(member), self.hearing.hearer
+        timeout, answered_by = self._timeout(member), self.heartbeats.answered_by
         end, stored = self.now + timeout, member.session_ends_ms
         # A member that changes its protocol may have a shorter session from now on.
-        if stored > end or is_worth_a_write(end, stored, timeout) or member.hearer != hearer:
-            self.change(member_id, session_ends_ms=end, hearer=hearer)
+        if (
+            stored > end
+            or is_worth_a_write(end, stored, timeout)
+            or member.answered_by != answered_by
+        ):
+            self.change(member_id, session_ends_ms=end, answered_by=answered_by)
 
     # Assignment
 

@@ -63,7 +63,7 @@ class ConsumerMember(NamedTuple):
     """A lower bound: see `heartbeat_coalescing`."""
     revoke_by_ms: int = NEVER
     classic: ClassicSide | None = None
-    hearer: str = ""
+    answered_by: str = ""
     """The process that answers its heartbeats: see `heartbeat_coalescing`."""
 
     @property

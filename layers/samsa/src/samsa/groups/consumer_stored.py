@@ -92,7 +92,7 @@ def _pack_member(parts: list[bytes], member_id: str, member: ConsumerMember, ids
         member.client_host,
         member.pattern,
         member.assignor,
-        member.hearer,
+        member.answered_by,
     )
     parts += (fixed, named, texts(member.topics))
     parts += (_pack_partitions(member.assigned, ids), _pack_partitions(member.revoking, ids))
@@ -185,7 +185,9 @@ class _Reader:
             self.data, self.at
         )
         named, self.at = _MEMBER_TEXTS.unpack(self.data, self.at + _MEMBER.size)
-        member_id, instance_id, rack_id, client_id, client_host, pattern, assignor, hearer = named
+        member_id, instance_id, rack_id, client_id, client_host, pattern, assignor, answered_by = (
+            named
+        )
         topics = tuple(self.texts())
         assigned, revoking = self.partitions(), self.partitions()
         return member_id or "", ConsumerMember(
@@ -205,7 +207,7 @@ class _Reader:
             session,
             revoke_by,
             self._side() if is_classic else None,
-            hearer or "",
+            answered_by or "",
         )
 
     def _side(self) -> ClassicSide:

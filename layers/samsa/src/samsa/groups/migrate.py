@@ -6,9 +6,9 @@ generations and generations from epochs, so that an old commit never looks newer
 """
 
 from .assignors import Partitions
-from .classic_draft import Draft
+from .classic_draft import ClassicDraft
 from .classic_rebalance import prepare
-from .classic_state import ClassicGroup, Member, Stage, State, next_number
+from .classic_state import ClassicGroup, ClassicState, Member, Stage, next_number
 from .consumer_classic import by_id, by_name
 from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberState
 from .embedded import (
@@ -44,7 +44,7 @@ def to_consumer(group: ClassicGroup, known: Topics, now_ms: int) -> ConsumerGrou
     names = sorted({name for member in members.values() for name in member.topics})
     epoch = group.generation
     return ConsumerGroup(
-        epoch=epoch if group.state is State.STABLE else next_number(epoch),
+        epoch=epoch if group.state is ClassicState.STABLE else next_number(epoch),
         assignment_epoch=group.generation,
         members=members,
         targets={each: partitions for each, partitions in has.items() if partitions},
@@ -112,13 +112,13 @@ def to_classic(group: ConsumerGroup, now_ms: int, settings: GroupSettings) -> Cl
         assert member.classic
         members[member_id] = _as_classic(member, member.classic, group.topics, now_ms)
     stable = ClassicGroup(
-        state=State.STABLE,
+        state=ClassicState.STABLE,
         generation=group.epoch,
         protocol_type=PROTOCOL_TYPE,
         leader=next(iter(members)),
         members=members,
     )
-    draft = Draft(stable, now_ms, settings)
+    draft = ClassicDraft(stable, now_ms, settings)
     draft.protocol = draft.elect_protocol()
     prepare(draft)
     return draft.group()

@@ -3,7 +3,7 @@
 The checks use the group as it is now (see `expire`), and answer as Kafka does. None means yes.
 """
 
-from .classic_state import NEVER, ClassicGroup, State
+from .classic_state import NEVER, ClassicGroup, ClassicState
 from .consumer_state import ConsumerGroup
 from .embedded import PROTOCOL_TYPE, Malformed, read_topics
 from .errors import GroupError
@@ -84,7 +84,7 @@ def _why_fenced(
         return GroupError.UNKNOWN_MEMBER_ID
     if generation != group.generation:
         return GroupError.ILLEGAL_GENERATION
-    if group.state is State.COMPLETING_REBALANCE:
+    if group.state is ClassicState.COMPLETING_REBALANCE:
         return GroupError.REBALANCE_IN_PROGRESS
     return None
 

@@ -32,7 +32,7 @@ class Synced(NamedTuple):
     protocol: str | None = None
 
 
-class Beaten(NamedTuple):
+class HeartbeatAnswer(NamedTuple):
     error: GroupError | None
 
 
@@ -56,7 +56,7 @@ class Parked(NamedTuple):
     """The request to ask then."""
 
 
-class ConsumerBeaten(NamedTuple):
+class ConsumerHeartbeatAnswer(NamedTuple):
     error: GroupError | None
     member_id: str = ""
     epoch: int = 0

@@ -11,7 +11,7 @@ at most, and use the rest.
 from collections.abc import Sequence
 
 from .errors import GroupError
-from .replies import Beaten, ConsumerBeaten, Joined, Left, Synced
+from .replies import ConsumerHeartbeatAnswer, HeartbeatAnswer, Joined, Left, Synced
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Protocols, Sync
 from .step import Answer, Group, Request
 
@@ -89,5 +89,5 @@ def refusal(request: Request, error: GroupError = _FULL) -> Answer:
     if isinstance(request, Sync):
         return Synced(error)
     if isinstance(request, Heartbeat):
-        return Beaten(error)
-    return Left(error) if isinstance(request, Leave) else ConsumerBeaten(error)
+        return HeartbeatAnswer(error)
+    return Left(error) if isinstance(request, Leave) else ConsumerHeartbeatAnswer(error)

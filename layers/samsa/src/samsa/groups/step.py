@@ -13,26 +13,26 @@ from itertools import takewhile
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import classic, classic_requests, consumer, consumer_classic
-from .classic_draft import Draft
+from .classic_draft import ClassicDraft
 from .classic_events import Answer as ClassicAnswer
-from .classic_state import ClassicGroup, State
+from .classic_state import ClassicGroup, ClassicState
 from .consumer_draft import ConsumerDraft
 from .consumer_state import ConsumerGroup
 from .embedded import Malformed
 from .errors import GroupError
-from .heartbeat_coalescing import DEAF, Hearing, prolong
+from .heartbeat_coalescing import NO_HEARTBEATS, MemberHeartbeats, prolong
 from .migrate import can_upgrade, must_downgrade, to_classic, to_consumer
-from .replies import ConsumerBeaten, Parked
+from .replies import ConsumerHeartbeatAnswer, Parked
 from .requests import ConsumerHeartbeat, Heartbeat, Join, Leave, Sync, asker
 from .settings import DEFAULTS, GroupSettings
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
 G = TypeVar("G", ClassicGroup | ConsumerGroup, ClassicGroup | ConsumerGroup | None)
 Request: TypeAlias = Join | Sync | Heartbeat | Leave | ConsumerHeartbeat
-Answer: TypeAlias = ClassicAnswer | ConsumerBeaten
+Answer: TypeAlias = ClassicAnswer | ConsumerHeartbeatAnswer
 
 
-class Step(NamedTuple):
+class GroupStep(NamedTuple):
     group: Group | None
     """The same object that was passed in, if there is nothing to write."""
     answer: Answer
@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """As `Step`, with the answers in the order of the requests."""
+    """As `GroupStep`, with the answers in the order of the requests."""
 
     group: Group | None
     answers: Sequence[Answer]
@@ -58,10 +58,10 @@ def step(
     request: Request,
     now_ms: int,
     settings: GroupSettings = DEFAULTS,
-    hearing: Hearing = DEAF,
-) -> Step:
-    after, (answer,), wake = steps(group, (request,), now_ms, settings, hearing)
-    return Step(after, answer, wake)
+    heartbeats: MemberHeartbeats = NO_HEARTBEATS,
+) -> GroupStep:
+    after, (answer,), wake = steps(group, (request,), now_ms, settings, heartbeats)
+    return GroupStep(after, answer, wake)
 
 
 def steps(
@@ -69,22 +69,22 @@ def steps(
     requests: Sequence[Request],
     now_ms: int,
     settings: GroupSettings = DEFAULTS,
-    hearing: Hearing = DEAF,
+    heartbeats: MemberHeartbeats = NO_HEARTBEATS,
 ) -> Steps:
-    """If there is something to write, the sessions of all members that were heard since the last
+    """If there is something to write, the sessions of all members that were answered since the last
     write are prolonged with it."""
-    after = None if group is None else expire(group, now_ms, settings, hearing)
+    after = None if group is None else expire(group, now_ms, settings, heartbeats)
     wake = _answered(group, after)
     answers: list[Answer] = []
     while len(answers) < len(requests):
         before, left = after, requests[len(answers) :]
         serve = ROUTES[type(before), type(left[0]) is ConsumerHeartbeat]
-        after, more = serve(before, left, now_ms, settings, hearing)
+        after, more = serve(before, left, now_ms, settings, heartbeats)
         after = _settled(after, now_ms, settings)
         answers += more
         wake |= _answered(before, after)
-    if hearing.heard and after is not None and after is not group:
-        after = prolong(after, hearing, settings.consumer_session_timeout_ms)
+    if heartbeats.answered_ms and after is not None and after is not group:
+        after = prolong(after, heartbeats, settings.consumer_session_timeout_ms)
     return Steps(after, answers, wake)
 
 
@@ -94,35 +94,40 @@ def needs_a_look(group: Group, now_ms: int) -> bool:
 
 
 def expire(
-    group: Group, now_ms: int, settings: GroupSettings = DEFAULTS, hearing: Hearing = DEAF
+    group: Group,
+    now_ms: int,
+    settings: GroupSettings = DEFAULTS,
+    heartbeats: MemberHeartbeats = NO_HEARTBEATS,
 ) -> Group:
     """The group as it is now, for read-only requests too. The same object if nothing is overdue."""
     if not needs_a_look(group, now_ms):
         return group
-    draft = _draft(group, now_ms, settings, hearing)
+    draft = _draft(group, now_ms, settings, heartbeats)
     if group.written_at_ms > now_ms + CLOCK_TOLERANCE_MS:
         draft.pull_in()
-    if isinstance(draft, Draft):
+    if isinstance(draft, ClassicDraft):
         classic.expire(draft)
     else:
         consumer.expire(draft)
     return _settled(draft.group(), now_ms, settings)
 
 
-def quieted(group: Group, now_ms: int, settings: GroupSettings, hearing: Hearing) -> Group:
+def quieted(
+    group: Group, now_ms: int, settings: GroupSettings, heartbeats: MemberHeartbeats
+) -> Group:
     """The same group with a later due time, for a process that has just looked and keeps the group
-    in memory. The stored due time is a lower bound; this process knows which members it heard."""
+    in memory. The stored due time is a lower bound; this process knows whom it has answered."""
     if group.due_ms > now_ms:
         return group
-    return group._replace(due_ms=_draft(group, now_ms, settings, hearing).next_due())
+    return group._replace(due_ms=_draft(group, now_ms, settings, heartbeats).next_due())
 
 
 def _draft(
-    group: Group, now_ms: int, settings: GroupSettings, hearing: Hearing
-) -> Draft | ConsumerDraft:
+    group: Group, now_ms: int, settings: GroupSettings, heartbeats: MemberHeartbeats
+) -> ClassicDraft | ConsumerDraft:
     if isinstance(group, ClassicGroup):
-        return Draft(group, now_ms, settings, hearing)
-    return ConsumerDraft(group, now_ms, settings, hearing)
+        return ClassicDraft(group, now_ms, settings, heartbeats)
+    return ConsumerDraft(group, now_ms, settings, heartbeats)
 
 
 def patterns_of(group: Group | None, request: Request) -> set[str]:
@@ -140,9 +145,13 @@ Requests: TypeAlias = Sequence[Request]
 
 
 def _classic(
-    group: ClassicGroup, requests: Requests, now_ms: int, settings: GroupSettings, hearing: Hearing
+    group: ClassicGroup,
+    requests: Requests,
+    now_ms: int,
+    settings: GroupSettings,
+    heartbeats: MemberHeartbeats,
 ) -> Served:
-    draft = Draft(group, now_ms, settings, hearing)
+    draft = ClassicDraft(group, now_ms, settings, heartbeats)
     run = takewhile(lambda each: type(each) is not ConsumerHeartbeat, requests)
     answers: list[Answer] = [classic_requests.ask(draft, each) for each in run]
     parked = {n: answer.ask for n, answer in enumerate(answers) if isinstance(answer, Parked)}
@@ -156,7 +165,9 @@ def _classic(
     return after, answers
 
 
-def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: list[Answer]) -> None:
+def _answer_the_freed(
+    draft: ClassicDraft, parked: dict[int, Join | Sync], answers: list[Answer]
+) -> None:
     """Ask again for requests that were parked and freed in the same step: no wake-up comes for
     these. The others stay parked."""
     while freed := [n for n, ask in parked.items() if not draft.is_parked(asker(ask))]:
@@ -167,18 +178,24 @@ def _answer_the_freed(draft: Draft, parked: dict[int, Join | Sync], answers: lis
 
 
 def _new_classic(
-    _: None, requests: Requests, now_ms: int, settings: GroupSettings, hearing: Hearing
+    _: None, requests: Requests, now_ms: int, settings: GroupSettings, heartbeats: MemberHeartbeats
 ) -> Served:
     fresh = ClassicGroup(changed_at_ms=now_ms)
-    after, answers = _classic(fresh, requests, now_ms, settings, hearing)
+    after, answers = _classic(fresh, requests, now_ms, settings, heartbeats)
     return (None if after is fresh else after), answers
 
 
-def _one(serve: Callable[[Any, Any, int, GroupSettings, Hearing], Routed]) -> Callable[..., Served]:
+def _one(
+    serve: Callable[[Any, Any, int, GroupSettings, MemberHeartbeats], Routed],
+) -> Callable[..., Served]:
     def serve_one(
-        group: Any, requests: Requests, now_ms: int, settings: GroupSettings, hearing: Hearing
+        group: Any,
+        requests: Requests,
+        now_ms: int,
+        settings: GroupSettings,
+        heartbeats: MemberHeartbeats,
     ) -> Served:
-        after, answer = serve(group, requests[0], now_ms, settings, hearing)
+        after, answer = serve(group, requests[0], now_ms, settings, heartbeats)
         return after, [answer]
 
     return serve_one
@@ -189,18 +206,22 @@ def _consumer(
     request: ConsumerHeartbeat,
     now_ms: int,
     settings: GroupSettings,
-    hearing: Hearing,
+    heartbeats: MemberHeartbeats,
 ) -> Routed:
-    draft = ConsumerDraft(group, now_ms, settings, hearing)
+    draft = ConsumerDraft(group, now_ms, settings, heartbeats)
     answer = consumer.heartbeat(draft, request)
     return (group if answer.error else draft.group()), answer
 
 
 def _new_consumer(
-    _: None, request: ConsumerHeartbeat, now_ms: int, settings: GroupSettings, hearing: Hearing
+    _: None,
+    request: ConsumerHeartbeat,
+    now_ms: int,
+    settings: GroupSettings,
+    heartbeats: MemberHeartbeats,
 ) -> Routed:
     return _begin_consumer(
-        None, ConsumerGroup(changed_at_ms=now_ms), request, now_ms, settings, hearing
+        None, ConsumerGroup(changed_at_ms=now_ms), request, now_ms, settings, heartbeats
     )
 
 
@@ -209,19 +230,19 @@ def _upgrade(
     request: ConsumerHeartbeat,
     now_ms: int,
     settings: GroupSettings,
-    hearing: Hearing,
+    heartbeats: MemberHeartbeats,
 ) -> Routed:
     """Only a join turns a classic group with members into a group of the consumer protocol."""
-    if group.state is State.EMPTY and not group.members:
+    if group.state is ClassicState.EMPTY and not group.members:
         fresh = ConsumerGroup(group.generation, group.generation, changed_at_ms=now_ms)
-        return _begin_consumer(group, fresh, request, now_ms, settings, hearing)
+        return _begin_consumer(group, fresh, request, now_ms, settings, heartbeats)
     if request.epoch != 0 or not can_upgrade(group, settings):
-        return group, ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
+        return group, ConsumerHeartbeatAnswer(GroupError.GROUP_ID_NOT_FOUND)
     try:
         upgraded = to_consumer(group, request.known, now_ms)
     except Malformed:
-        return group, ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
-    return _begin_consumer(group, upgraded, request, now_ms, settings, hearing)
+        return group, ConsumerHeartbeatAnswer(GroupError.GROUP_ID_NOT_FOUND)
+    return _begin_consumer(group, upgraded, request, now_ms, settings, heartbeats)
 
 
 def _begin_consumer(
@@ -230,30 +251,36 @@ def _begin_consumer(
     request: ConsumerHeartbeat,
     now_ms: int,
     settings: GroupSettings,
-    hearing: Hearing,
+    heartbeats: MemberHeartbeats,
 ) -> Routed:
-    after, answer = _consumer(group, request, now_ms, settings, hearing)
-    assert isinstance(answer, ConsumerBeaten)
+    after, answer = _consumer(group, request, now_ms, settings, heartbeats)
+    assert isinstance(answer, ConsumerHeartbeatAnswer)
     if answer.error is GroupError.UNKNOWN_MEMBER_ID:
-        answer = ConsumerBeaten(GroupError.GROUP_ID_NOT_FOUND)
+        answer = ConsumerHeartbeatAnswer(GroupError.GROUP_ID_NOT_FOUND)
     return (before if answer.error else after), answer
 
 
 def _classic_to_consumer(
-    group: ConsumerGroup, request: Request, now_ms: int, settings: GroupSettings, hearing: Hearing
+    group: ConsumerGroup,
+    request: Request,
+    now_ms: int,
+    settings: GroupSettings,
+    heartbeats: MemberHeartbeats,
 ) -> Routed:
     """An empty group becomes a classic one; its generation continues from its epoch."""
     if group.is_empty and isinstance(request, Join):
         fresh = ClassicGroup(generation=group.epoch, changed_at_ms=now_ms)
-        after, answers = _classic(fresh, [request], now_ms, settings, hearing)
+        after, answers = _classic(fresh, [request], now_ms, settings, heartbeats)
         return (group if after is fresh else after), answers[0]
-    draft = ConsumerDraft(group, now_ms, settings, hearing)
+    draft = ConsumerDraft(group, now_ms, settings, heartbeats)
     answer = consumer_classic.REQUESTS[type(request)](draft, request)
     refused = isinstance(request, Join) and answer.error
     return (group if refused else draft.group()), answer
 
 
-ROUTES: dict[tuple[type, bool], Callable[[Any, Any, int, GroupSettings, Hearing], Served]] = {
+ROUTES: dict[
+    tuple[type, bool], Callable[[Any, Any, int, GroupSettings, MemberHeartbeats], Served]
+] = {
     (type(None), False): _new_classic,
     (ClassicGroup, False): _classic,
     (ConsumerGroup, False): _one(_classic_to_consumer),

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from .assignors import Partitions
-from .classic_state import ClassicGroup, State
+from .classic_state import ClassicGroup, ClassicState
 from .consumer_draft import ConsumerDraft
 from .consumer_state import ConsumerGroup, ConsumerMember, MemberState
 from .embedded import PROTOCOL_TYPE
@@ -14,10 +14,10 @@ from .step import Group, expire
 DEAD = "Dead"
 """The state of a group that does not exist."""
 _CLASSIC_NAMES = {
-    State.EMPTY: "Empty",
-    State.PREPARING_REBALANCE: "PreparingRebalance",
-    State.COMPLETING_REBALANCE: "CompletingRebalance",
-    State.STABLE: "Stable",
+    ClassicState.EMPTY: "Empty",
+    ClassicState.PREPARING_REBALANCE: "PreparingRebalance",
+    ClassicState.COMPLETING_REBALANCE: "CompletingRebalance",
+    ClassicState.STABLE: "Stable",
 }
 
 
@@ -97,7 +97,7 @@ def described(group: Group, now_ms: int) -> Described | None:
     if not isinstance(current, ClassicGroup):
         return None
     # As in Kafka, metadata and assignments are shown only while they belong together.
-    stable = current.state is State.STABLE
+    stable = current.state is ClassicState.STABLE
     members = tuple(
         DescribedMember(
             member_id,

@@ -29,7 +29,7 @@ from samsa.broker.work import FEW, SHORT
 from samsa.data_path.acknowledge import response, response_in_pieces, stored_alone
 from samsa.data_path.appends import Pending, Terms, Unchecked, begin, go_on
 from samsa.data_path.checks import takes_long
-from samsa.data_path.produce_template import FIRST_BY_ID, Alike, timeout_of
+from samsa.data_path.produce_template import FIRST_BY_ID, TemplateMatch, timeout_of
 from samsa.data_path.transactional import (
     OUTSIDE,
     Entered,
@@ -170,43 +170,45 @@ async def _produced_long(
     return ProducedLong(late, row, body)
 
 
-def produce_alike(one: Alike, broker: Broker, access: Access = UNLIMITED) -> Later | None:
+def produce_alike(one: TemplateMatch, broker: Broker, access: Access = UNLIMITED) -> Later | None:
     """The fast path. None if something must be waited for before the batch can be queued, or if the
     client may not do it any more."""
-    kind = one.kind
-    topic = broker.catalog.remembered(kind.topic_key)
+    template = one.template
+    topic = broker.catalog.remembered(template.topic_key)
     if topic is None or takes_long(one.records):
         return None
     if access.is_limited and not _may_produce(one, topic, access):
         return None
-    if broker.has_transactions and may_be_stray(one.records, topic, kind.number, broker):
+    if broker.has_transactions and may_be_stray(one.records, topic, template.number, broker):
         return None
     entered = OUTSIDE
-    if kind.transactional_id is not None:
-        known = _entered_alike(one, kind.transactional_id, topic, broker)
+    if template.transactional_id is not None:
+        known = _entered_alike(one, template.transactional_id, topic, broker)
         if known is None:
             return None
         entered = known
-    pending = begin(kind.topic, kind.number, one.records, topic, kind.terms, broker, entered)
+    pending = begin(
+        template.topic, template.number, one.records, topic, template.terms, broker, entered
+    )
     if isinstance(pending, Unchecked):
         return None
-    return Produced(kind.terms, [pending], kind.timeout_s)
+    return Produced(template.terms, [pending], template.timeout_s)
 
 
-def _may_produce(one: Alike, topic: Topic, access: Access) -> bool:
-    transactional_id = one.kind.transactional_id
+def _may_produce(one: TemplateMatch, topic: Topic, access: Access) -> bool:
+    transactional_id = one.template.transactional_id
     return may_topic(access, Operation.WRITE, topic.name) and (
         transactional_id is None or may_transactional_id(access, Operation.WRITE, transactional_id)
     )
 
 
 def _entered_alike(
-    one: Alike, transactional_id: str, topic: Topic, broker: Broker
+    one: TemplateMatch, transactional_id: str, topic: Topic, broker: Broker
 ) -> Entered | None:
-    header, partition = transactional_header(one.records), partition_of(topic, one.kind.number)
+    header, partition = transactional_header(one.records), partition_of(topic, one.template.number)
     if header is None or partition is None:
         return OUTSIDE
-    version = one.kind.terms.version
+    version = one.template.terms.version
     return entered_already(transactional_id, version, header, [partition], broker)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from samsa.security.access import Access
     from samsa.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 
-    class Found(TypedDict):
+    class FoundCoordinator(TypedDict):
         node_id: int
         host: str
         port: int
@@ -77,14 +77,16 @@ def _may_find(key_type: int, key: str, access: Access) -> bool:
     return True  # there is nothing to be found
 
 
-def _found_if(allowed: bool, key_type: int, key: str, context: Context, broker: Broker) -> Found:
+def _found_if(
+    allowed: bool, key_type: int, key: str, context: Context, broker: Broker
+) -> FoundCoordinator:
     if allowed:
         return _found(key_type, key, context, broker)
     refused = refusal(RESOURCES[key_type])
     return _nowhere(refused.code, refused.message)
 
 
-def _nowhere(code: ErrorCode, why: str) -> Found:
+def _nowhere(code: ErrorCode, why: str) -> FoundCoordinator:
     return {
         "node_id": NOBODY,
         "host": "",
@@ -94,7 +96,7 @@ def _nowhere(code: ErrorCode, why: str) -> Found:
     }
 
 
-def _found(key_type: int, key: str, context: Context, broker: Broker) -> Found:
+def _found(key_type: int, key: str, context: Context, broker: Broker) -> FoundCoordinator:
     if key_type not in (GROUP, TRANSACTION):
         why = f"there is no coordinator for keys of type {key_type}"
         return _nowhere(ErrorCode.INVALID_REQUEST, why)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
-from samsa.groups import Beaten, Heartbeat
+from samsa.groups import Heartbeat, HeartbeatAnswer
 from samsa.ports import Unavailable
 from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group
@@ -32,8 +32,8 @@ async def heartbeat(
         return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     beat = Heartbeat(request.member_id, request.generation_id, request.group_instance_id)
     try:
-        beaten = await broker.coordinator.ask(request.group_id, beat)
+        answer = await broker.coordinator.ask(request.group_id, beat)
     except Unavailable:
         return RESPONSE(error_code=UNAVAILABLE)
-    assert isinstance(beaten, Beaten)
-    return RESPONSE(error_code=code_of(beaten.error))
+    assert isinstance(answer, HeartbeatAnswer)
+    return RESPONSE(error_code=code_of(answer.error))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from samsa.access.acl_filters import find, read_filter
-from samsa.access.admin import TIMED_OUT, acls_of, check_cluster
+from samsa.access.admin import TIMED_OUT, acls_of, raise_unless_may_cluster
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
 from samsa.security.acls import Acl
@@ -41,7 +41,7 @@ async def describe_acls(
     try:
         view = acls_of(broker, NO_AUTHORIZER)
         wanted = read_filter(request)
-        check_cluster(context, Operation.DESCRIBE)
+        raise_unless_may_cluster(context, Operation.DESCRIBE)
         contents = await view.current()
     except Refused as refused:
         return RESPONSE(error_code=refused.code, error_message=refused.message)

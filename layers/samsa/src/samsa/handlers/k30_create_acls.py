@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from samsa.access.admin import (
     TIMED_OUT,
     acls_of,
-    check_cluster,
-    check_entry,
-    check_total,
+    raise_if_too_long,
+    raise_if_too_many,
+    raise_unless_may_cluster,
     tell,
 )
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import acl_entry
 from samsa.access.view import SecurityView
 from samsa.broker.broker import Broker, Context, handles
@@ -47,7 +47,7 @@ async def create_acls(
     try:
         view = acls_of(broker)
         asked = [_acl(row) async for row in broker.work.pace(request.creations)]
-        check_cluster(context, Operation.ALTER)
+        raise_unless_may_cluster(context, Operation.ALTER)
         return RESPONSE(results=await _create(asked, context, broker, view))
     except Refused as refused:
         why = refused
@@ -60,19 +60,19 @@ async def _create(
     asked: list[Acl], context: Context, broker: Broker, view: SecurityView
 ) -> list[AclCreationResult]:
 
-    async def plan(contents: Contents) -> Plan[tuple[list[AclCreationResult], list[Acl]]]:
+    async def plan(contents: Contents) -> ChangePlan[tuple[list[AclCreationResult], list[Acl]]]:
         results, added = [], dict.fromkeys(contents.acls)
         async for acl in broker.work.pace(asked):
             try:
                 _check(acl)
                 if acl not in added:
-                    check_total(len(added) + 1, broker.rules.max_acls, "ACLs")
+                    raise_if_too_many(len(added) + 1, broker.rules.max_acls, "ACLs")
                 added.setdefault(acl)
                 results.append(RESULT())
             except Refused as refused:
                 results.append(_refusal(refused))
         new = list(added)[len(contents.acls) :]
-        return Plan((results, new), [acl_entry(acl) for acl in new])
+        return ChangePlan((results, new), [acl_entry(acl) for acl in new])
 
     results, new = await view.change(plan)
     for acl in new:
@@ -85,7 +85,7 @@ def _check(acl: Acl) -> None:
     problem = problem_with(acl)
     if problem is not None:
         raise Refused(ErrorCode.INVALID_REQUEST, problem)
-    check_entry(acl_entry(acl))
+    raise_if_too_long(acl_entry(acl))
 
 
 def _acl(row: AclCreation) -> Acl:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samsa.access.acl_filters import find, read_filter
-from samsa.access.admin import TIMED_OUT, acls_of, check_cluster, tell
-from samsa.access.contents import Contents, Plan
+from samsa.access.admin import TIMED_OUT, acls_of, raise_unless_may_cluster, tell
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import acl_entry
 from samsa.access.view import SecurityView
 from samsa.broker.broker import Broker, Context, handles
@@ -43,7 +43,7 @@ async def delete_acls(
     try:
         view = acls_of(broker)
         filters = [read_filter(row) async for row in broker.work.pace(request.filters)]
-        check_cluster(context, Operation.ALTER)
+        raise_unless_may_cluster(context, Operation.ALTER)
         return RESPONSE(filter_results=await _delete(filters, context, broker, view))
     except Refused as refused:
         why = refused
@@ -55,7 +55,7 @@ async def delete_acls(
 async def _delete(
     filters: list[AclFilter], context: Context, broker: Broker, view: SecurityView
 ) -> list[DeleteAclsFilterResult]:
-    async def plan(contents: Contents) -> Plan[list[list[Acl]]]:
+    async def plan(contents: Contents) -> ChangePlan[list[list[Acl]]]:
         found: list[list[Acl]] = []
         count = 0
         async for wanted in broker.work.pace(filters):
@@ -67,7 +67,7 @@ async def _delete(
                 )
                 raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR, problem)
         gone = {acl for some in found for acl in some}
-        return Plan(found, (), [acl_entry(acl) for acl in sorted(gone)])
+        return ChangePlan(found, (), [acl_entry(acl) for acl in sorted(gone)])
 
     found = await view.change(plan)
     for acl in sorted({acl for some in found for acl in some}):

@@ -21,7 +21,7 @@ from samsa.topics.broker_configs import BrokerConfig, broker_configs
 from samsa.topics.configs import Refused, default_of
 from samsa.topics.group_configs import GroupConfig, group_configs
 from samsa.topics.resources import (
-    ResourceType,
+    ConfigResourceType,
     Source,
     check_resource,
     raise_unless_may_configure,
@@ -87,11 +87,11 @@ async def _configs(
     resource: DescribeConfigsResource, context: Context, broker: Broker, shared: Shared
 ) -> Iterable[DescribeConfigsResourceResult]:
     name, kind = resource.resource_name, check_resource(resource, broker.nodes)
-    if kind is ResourceType.GROUP:
+    if kind is ConfigResourceType.GROUP:
         if not name:
             raise Refused(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
         return [_of_group(config) for config in group_configs(broker)]
-    if kind is ResourceType.TOPIC:
+    if kind is ConfigResourceType.TOPIC:
         topic = await broker.catalog.named(name)
         if topic is None:
             raise Refused(

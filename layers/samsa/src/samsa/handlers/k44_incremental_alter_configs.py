@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     )
 
 
-class Operation(IntEnum):
+class ConfigOperation(IntEnum):
     SET = 0
     DELETE = 1
     APPEND = 2
     SUBTRACT = 3
 
 
-OPERATIONS = frozenset(Operation)
+OPERATIONS = frozenset(ConfigOperation)
 
 
 @handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
@@ -54,7 +54,7 @@ def _one_by_one(resource: AlterConfigsResource) -> Amend:
             raise Refused(
                 ErrorCode.INVALID_REQUEST, f"Unknown operation type {change.config_operation}"
             )
-    refuse_nulls([c for c in resource.configs if c.config_operation != Operation.DELETE])
+    refuse_nulls([c for c in resource.configs if c.config_operation != ConfigOperation.DELETE])
 
     def amend(held: Mapping[str, str]) -> dict[str, str]:
         configs = dict(held)
@@ -66,19 +66,21 @@ def _one_by_one(resource: AlterConfigsResource) -> Amend:
 
 
 def _apply(configs: dict[str, str], change: AlterableConfig) -> None:
-    operation = Operation(change.config_operation)
-    if operation is Operation.DELETE:
+    operation = ConfigOperation(change.config_operation)
+    if operation is ConfigOperation.DELETE:
         configs.pop(change.name, None)
         return
     value = change.value
     assert value is not None, "nulls were let through"
-    if operation is Operation.SET:
+    if operation is ConfigOperation.SET:
         configs[change.name] = value
     else:
         configs[change.name] = _changed_list(configs, change.name, value, operation)
 
 
-def _changed_list(configs: dict[str, str], name: str, value: str, operation: Operation) -> str:
+def _changed_list(
+    configs: dict[str, str], name: str, value: str, operation: ConfigOperation
+) -> str:
     config = TOPIC_CONFIGS.get(name)
     if config is None or config.kind.type is not ConfigType.LIST:
         raise Refused(
@@ -86,7 +88,7 @@ def _changed_list(configs: dict[str, str], name: str, value: str, operation: Ope
             f"Can't {operation.name} to key {name} because its type is not LIST.",
         )
     held, given = parts(configs.get(name, config.default)), parts(value)
-    if operation is Operation.APPEND:
+    if operation is ConfigOperation.APPEND:
         known = set(held)
         return ",".join([*held, *(part for part in given if part not in known)])
     gone = set(given)

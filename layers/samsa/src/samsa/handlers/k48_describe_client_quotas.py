@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from samsa.access.admin import TIMED_OUT, check_cluster
+from samsa.access.admin import TIMED_OUT, raise_unless_may_cluster
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
 from samsa.security.kinds import Operation
@@ -41,7 +41,7 @@ async def describe_client_quotas(
     request: DescribeClientQuotasRequest, context: Context, broker: Broker
 ) -> DescribeClientQuotasResponse:
     try:
-        check_cluster(context, Operation.DESCRIBE_CONFIGS)
+        raise_unless_may_cluster(context, Operation.DESCRIBE_CONFIGS)
         _check(request.components)
         contents = await broker.stored_access.current()
     except Refused as refused:

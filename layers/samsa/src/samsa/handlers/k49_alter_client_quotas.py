@@ -12,8 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from samsa.access.admin import TIMED_OUT, check_cluster, check_entry, check_total, tell
-from samsa.access.contents import Contents, Plan
+from samsa.access.admin import (
+    TIMED_OUT,
+    raise_if_too_long,
+    raise_if_too_many,
+    raise_unless_may_cluster,
+    tell,
+)
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import QuotaKey, quota_entry
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import SecurityEntry, Unavailable
@@ -49,7 +55,7 @@ async def alter_client_quotas(
     request: AlterClientQuotasRequest, context: Context, broker: Broker
 ) -> AlterClientQuotasResponse:
     try:
-        check_cluster(context, Operation.ALTER_CONFIGS)
+        raise_unless_may_cluster(context, Operation.ALTER_CONFIGS)
         return RESPONSE(entries=await _alter(request, context, broker))
     except Refused as refused:
         why = refused
@@ -64,7 +70,7 @@ async def _alter(
 ) -> list[EntryDataResponse]:
     view = broker.stored_access
 
-    async def plan(contents: Contents) -> Plan[dict[QuotaEntity, Refused | None]]:
+    async def plan(contents: Contents) -> ChangePlan[dict[QuotaEntity, Refused | None]]:
         results: dict[QuotaEntity, Refused | None] = {}
         put: list[SecurityEntry] = []
         removed: list[SecurityEntry] = []
@@ -76,14 +82,14 @@ async def _alter(
             try:
                 values = _values(entity, row, contents.quotas.get(entity, {}))
                 total = len(contents.quota_values) + len(put) - len(removed)
-                check_total(total + len(values.put), broker.rules.max_quotas, "quotas")
+                raise_if_too_many(total + len(values.put), broker.rules.max_quotas, "quotas")
             except Refused as refused:
                 results[entity] = refused
                 continue
             results[entity] = None
             put += values.put
             removed += values.removed
-        return Plan(results) if request.validate_only else Plan(results, put, removed)
+        return ChangePlan(results) if request.validate_only else ChangePlan(results, put, removed)
 
     results = await view.change(plan)
     for entity, why in results.items():
@@ -116,7 +122,7 @@ def _check(entity: QuotaEntity, key: str, value: float) -> None:
     problem = problem_with_quota(entity, key, value)
     if problem is not None:
         raise Refused(ErrorCode.INVALID_REQUEST, problem)
-    check_entry(quota_entry(QuotaKey(entity, key), value))
+    raise_if_too_long(quota_entry(QuotaKey(entity, key), value))
 
 
 def _twice(entity: QuotaEntity) -> Refused:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from samsa.access.admin import TIMED_OUT, check_cluster
+from samsa.access.admin import TIMED_OUT, raise_unless_may_cluster
 from samsa.access.contents import Contents
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
@@ -38,7 +38,7 @@ async def describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest, context: Context, broker: Broker
 ) -> DescribeUserScramCredentialsResponse:
     try:
-        check_cluster(context, Operation.DESCRIBE)
+        raise_unless_may_cluster(context, Operation.DESCRIBE)
         contents = await broker.stored_access.current()
     except Refused as refused:
         return RESPONSE(error_code=refused.code, error_message=refused.message)

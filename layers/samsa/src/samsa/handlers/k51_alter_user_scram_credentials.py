@@ -12,8 +12,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from samsa.access.admin import TIMED_OUT, check_cluster, check_entry, check_total, tell
-from samsa.access.contents import Contents, Plan
+from samsa.access.admin import (
+    TIMED_OUT,
+    raise_if_too_long,
+    raise_if_too_many,
+    raise_unless_may_cluster,
+    tell,
+)
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import CredentialKey, credential_entry
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import SecurityEntry, Unavailable
@@ -48,7 +54,7 @@ async def alter_user_scram_credentials(
     request: AlterUserScramCredentialsRequest, context: Context, broker: Broker
 ) -> AlterUserScramCredentialsResponse:
     try:
-        check_cluster(context, Operation.ALTER)
+        raise_unless_may_cluster(context, Operation.ALTER)
         return RESPONSE(results=await _alter(request, context, broker))
     except Refused as refused:
         why = refused
@@ -63,13 +69,13 @@ async def _alter(
 ) -> list[AlterUserScramCredentialsResult]:
     view = broker.stored_access
 
-    async def plan(contents: Contents) -> Plan[dict[str, Refused | None]]:
-        draft = Draft(contents, broker.rules.max_credentials)
+    async def plan(contents: Contents) -> ChangePlan[dict[str, Refused | None]]:
+        draft = CredentialChanges(contents, broker.rules.max_credentials)
         async for deletion in broker.work.pace(request.deletions):
             draft.add(deletion.name, partial(draft.delete, deletion))
         async for upsertion in broker.work.pace(request.upsertions):
             draft.add(upsertion.name, partial(draft.put, upsertion))
-        return Plan(draft.results, *draft.entries())
+        return ChangePlan(draft.results, *draft.entries())
 
     results = await view.change(plan)
     for user, why in results.items():
@@ -78,7 +84,7 @@ async def _alter(
     return [_result(user, why) for user, why in results.items()]
 
 
-class Draft:
+class CredentialChanges:
     """What one request makes of the present credentials."""
 
     def __init__(self, contents: Contents, most: int) -> None:
@@ -120,9 +126,9 @@ class Draft:
             raise Refused(ErrorCode.UNACCEPTABLE_CREDENTIAL, EMPTY)
         credential = ScramCredential.from_salted_password(salted, salt, row.iterations, mechanism)
         entry = credential_entry(row.name, credential)
-        check_entry(entry)
+        raise_if_too_long(entry)
         if CredentialKey(row.name, mechanism) not in self._contents.credentials:
-            check_total(self._total + 1, self._most, "SCRAM credentials")
+            raise_if_too_many(self._total + 1, self._most, "SCRAM credentials")
             self._total += 1
         self._put[row.name] = entry
 

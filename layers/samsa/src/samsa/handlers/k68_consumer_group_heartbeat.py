@@ -17,7 +17,7 @@ from uuid import UUID
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.assigned import by_topic
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
-from samsa.groups import ConsumerBeaten, ConsumerHeartbeat
+from samsa.groups import ConsumerHeartbeat, ConsumerHeartbeatAnswer
 from samsa.ports import Unavailable
 from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group, may_topic, sees_topics
@@ -50,13 +50,13 @@ async def consumer_group_heartbeat(
             if code:
                 return RESPONSE(error_code=code, error_message="There are too many groups.")
         beat = _beat(request, context, broker)
-        beaten = await broker.coordinator.ask(request.group_id, beat)
+        answer = await broker.coordinator.ask(request.group_id, beat)
     except Unavailable as error:
         return RESPONSE(error_code=UNAVAILABLE, error_message=str(error))
-    assert isinstance(beaten, ConsumerBeaten)
-    if beaten.error:
-        return RESPONSE(error_code=code_of(beaten.error), error_message=beaten.error.value)
-    return await _response(beaten, broker)
+    assert isinstance(answer, ConsumerHeartbeatAnswer)
+    if answer.error:
+        return RESPONSE(error_code=code_of(answer.error), error_message=answer.error.value)
+    return await _response(answer, broker)
 
 
 async def _refusal(
@@ -113,18 +113,20 @@ def _partitions(rows: list[TopicPartitions]) -> frozenset[tuple[UUID, int]]:
     return frozenset((row.topic_id, number) for row in rows for number in row.partitions)
 
 
-async def _response(beaten: ConsumerBeaten, broker: Broker) -> ConsumerGroupHeartbeatResponse:
+async def _response(
+    answer: ConsumerHeartbeatAnswer, broker: Broker
+) -> ConsumerGroupHeartbeatResponse:
     assignment = None
-    if beaten.assignment is not None:
+    if answer.assignment is not None:
         assignment = ASSIGNMENT(
             topic_partitions=[
                 TOPIC_PARTITIONS(topic_id=topic_id, partitions=numbers)
-                for topic_id, numbers in await by_topic(beaten.assignment, broker.work)
+                for topic_id, numbers in await by_topic(answer.assignment, broker.work)
             ]
         )
     return RESPONSE(
-        member_id=beaten.member_id,
-        member_epoch=beaten.epoch,
-        heartbeat_interval_ms=beaten.heartbeat_interval_ms,
+        member_id=answer.member_id,
+        member_epoch=answer.epoch,
+        heartbeat_interval_ms=answer.heartbeat_interval_ms,
         assignment=assignment,
     )

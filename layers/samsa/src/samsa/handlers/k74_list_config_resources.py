@@ -16,7 +16,7 @@ from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Unavailable
 from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_cluster
-from samsa.topics.resources import ResourceType
+from samsa.topics.resources import ConfigResourceType
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages.list_config_resources import RESOURCE, RESPONSE
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
 
 BROKER_LOGGER, CLIENT_METRICS = 8, 16
-TYPES = {*ResourceType, BROKER_LOGGER, CLIENT_METRICS}
+TYPES = {*ConfigResourceType, BROKER_LOGGER, CLIENT_METRICS}
 
 
 @handles(ApiKey.LIST_CONFIG_RESOURCES)
@@ -41,18 +41,18 @@ async def list_config_resources(
     if not wanted <= TYPES:
         return RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION)
     found = []
-    if ResourceType.BROKER in wanted:
+    if ConfigResourceType.BROKER in wanted:
         found += [
-            RESOURCE(resource_name=str(node_id), resource_type=ResourceType.BROKER)
+            RESOURCE(resource_name=str(node_id), resource_type=ConfigResourceType.BROKER)
             for node_id in broker.nodes.ids
         ]
-    if ResourceType.TOPIC in wanted:
+    if ConfigResourceType.TOPIC in wanted:
         try:
             topics = await broker.catalog.all()
         except Unavailable:
             return RESPONSE(error_code=ErrorCode.REQUEST_TIMED_OUT)
         found += [
-            RESOURCE(resource_name=topic.name, resource_type=ResourceType.TOPIC)
+            RESOURCE(resource_name=topic.name, resource_type=ConfigResourceType.TOPIC)
             async for topic in broker.work.pace(topics)
         ]
     return RESPONSE(config_resources=found)

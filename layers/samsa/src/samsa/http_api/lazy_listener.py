@@ -23,7 +23,7 @@ log = logging.getLogger("samsa.http")
 NEEDED = ("fastapi", "uvicorn")
 BACKLOG = 128
 PRINCIPAL = Principal("User", "http-api")
-"""Whom ACLs take clients for: there is no login by HTTP."""
+"""The principal of HTTP clients, for ACLs: there is no login by HTTP."""
 
 
 def missing() -> str | None:

@@ -20,7 +20,7 @@ from .kafka_client import InProcessClient, check
 
 LAST_BY_NAME = 12
 READ_COMMITTED = 1
-BITE = 128
+SLICE = 128
 """Records in one slice."""
 
 
@@ -112,7 +112,7 @@ def _unpacked(
             continue
         found = yield from records_in_steps(data, position, limit)
         for number, record in enumerate(found):
-            if number % BITE == 0:
+            if number % SLICE == 0:
                 yield None
             if record.offset < span.offset:
                 continue

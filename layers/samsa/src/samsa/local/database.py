@@ -14,7 +14,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from samsa.local.files import sync_path_to
-from samsa.local.health import Health
+from samsa.local.health import DiskHealth
 from samsa.ports import NotDone, Unavailable
 
 OPENING_S = 10.0
@@ -59,7 +59,7 @@ class Database:
 
     def __init__(self, path: str, schema: str, fsync: bool) -> None:
         self.calls: dict[str, int] = defaultdict(int)
-        self.health = Health(os.path.dirname(path), path)
+        self.health = DiskHealth(os.path.dirname(path), path)
         self.thread = ThreadPoolExecutor(1, "sqlite") if fsync else None
         self._db = sqlite3.connect(
             path,

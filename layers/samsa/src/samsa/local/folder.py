@@ -20,7 +20,7 @@ from pathlib import Path
 
 from samsa.local.drafts import Drafts
 from samsa.local.files import INLINE_BYTES, sync_folders, sync_path_to, write_all_at
-from samsa.local.health import Health
+from samsa.local.health import DiskHealth
 from samsa.ports import Buffer, FileRange, Missing, Piece, Unavailable
 
 READ_BYTES = 32 * 1024
@@ -37,7 +37,7 @@ class FolderObjects:
         self._threads = ThreadPoolExecutor(threads, "objects")
         self._folders: set[str] = set()
         self._numbers = itertools.count()
-        self.health = Health(self.root, self.root)
+        self.health = DiskHealth(self.root, self.root)
         self.before_delete: Callable[[], Awaitable[None]] | None = None
         """Makes the change that removed the objects from the index durable."""
         os.makedirs(self.root, exist_ok=True)

@@ -82,7 +82,7 @@ def kind_of(error: OSError | sqlite3.Error) -> str | None:
     return _OF_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
 
 
-class Health:
+class DiskHealth:
     def __init__(self, folder: str, path: str, clock: Callable[[], float] = perf_counter) -> None:
         """The reserve is beside `path`."""
         self.folder = folder

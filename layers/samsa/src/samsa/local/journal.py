@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from uuid import UUID
 
-from samsa.local.health import Health
+from samsa.local.health import DiskHealth
 from samsa.local.inline_write_policy import InlineWritePolicy
 from samsa.local.ledger_journal import LedgerJournal
 from samsa.local.packs import PackPosition, Packs
@@ -47,7 +47,7 @@ class SqliteJournal(LedgerJournal):
         root: str,
         process: str,
         fsync: bool = False,
-        health: Health | None = None,
+        health: DiskHealth | None = None,
     ) -> None:
         """`health` is for the disk of `root`, if that is not the disk of the ledger."""
         super().__init__(ledger)
@@ -59,14 +59,14 @@ class SqliteJournal(LedgerJournal):
         self._listening: asyncio.TimerHandle | None = None
 
     @property
-    def disks(self) -> list[Health]:
+    def disks(self) -> list[DiskHealth]:
         """Usually one disk, for the packs and the ledger."""
         return list({self.health, self._ledger.health})
 
     def stay_alone(self) -> bool:
         """Keep the ledger exclusive until another process knocks. With fsync this has no use: every
         append waits for the disk anyway."""
-        alone = not self._fsync and self._ledger.noted.try_alone()
+        alone = not self._fsync and self._ledger.write_behind.try_alone()
         if alone:
             self._listen()
         return alone
@@ -74,8 +74,8 @@ class SqliteJournal(LedgerJournal):
     def _listen(self) -> None:
         self._packs.look_again()
         with suppress(sqlite3.Error, OSError):  # busy or full: the other process keeps knocking
-            self._ledger.noted.let_others_in()
-        if self._ledger.noted.alone:
+            self._ledger.write_behind.let_others_in()
+        if self._ledger.write_behind.alone:
             loop = asyncio.get_running_loop()
             self._listening = loop.call_later(LISTEN_EVERY_S, self._listen)
 
@@ -96,7 +96,7 @@ class SqliteJournal(LedgerJournal):
         self.calls["pack"] += 1
         key, start = place.pack.key, place.start
         try:
-            done = self._ledger.noted.commit(partition, extent, key, start, claims)
+            done = self._ledger.write_behind.commit(partition, extent, key, start, claims)
             if done is None:
                 done = await self._commit(partition, extent, key, start, claims)
         except NotDone:
@@ -122,7 +122,7 @@ class SqliteJournal(LedgerJournal):
     async def _write(
         self, partition: Partition, extent: Extent, parts: Sequence[Buffer]
     ) -> PackPosition:
-        if not self._ledger.noted.alone:
+        if not self._ledger.write_behind.alone:
             self._packs.look_again()
         try:
             place = self._packs.place(partition, extent.base, extent.size)

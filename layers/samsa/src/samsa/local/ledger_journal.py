@@ -32,12 +32,14 @@ class LedgerJournal:
 
     async def next_offset(self, partition: Partition) -> int:
         self.calls["next_offset"] += 1
-        noted = self._ledger.noted
-        known = noted.next_offset(partition) if noted.alone else self._ends.get(partition)
+        write_behind = self._ledger.write_behind
+        known = (
+            write_behind.next_offset(partition) if write_behind.alone else self._ends.get(partition)
+        )
         if known is not None:
             return known
         head = await self._ledger.head(partition)
-        noted.remember(partition, head)
+        write_behind.remember(partition, head)
         return int(head.next_offset)
 
     async def _commit(
@@ -69,7 +71,7 @@ class LedgerJournal:
 
     def tail(self, partition: Partition, offset: int) -> Tail | None:
         self.calls["tail"] += 1
-        return self._ledger.noted.tail(partition, offset)
+        return self._ledger.write_behind.tail(partition, offset)
 
     async def settle(self, partition: Partition) -> None:
         """Any ledger call settles the notes first."""

@@ -45,7 +45,7 @@ class ReadOnlyLedger(SqliteLedger):
             check_same_thread=False,
         )
         format_of(self._db, path)
-        self.noted = WriteBehind(IN_MEMORY, self._db, lambda _: None)
+        self.write_behind = WriteBehind(IN_MEMORY, self._db, lambda _: None)
 
     def failed(self, name: str, error: sqlite3.Error) -> Unavailable:
         """A refused write says nothing about the disk here: the connection is read-only."""

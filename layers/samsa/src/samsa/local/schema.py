@@ -177,13 +177,13 @@ def aborted_to_row(partition: Partition, aborted: Aborted) -> tuple[Any, ...]:
     return (partition.topic_id.bytes, partition.number, *aborted)
 
 
-def grave_to_row(partition: Partition, grave: PendingDeletion) -> tuple[Any, ...]:
-    name, base, end, keys, since, announced = grave
+def deletion_to_row(partition: Partition, deletion: PendingDeletion) -> tuple[Any, ...]:
+    name, base, end, keys, since, announced = deletion
     where = partition.topic_id.bytes, partition.number
     return (*where, name, base, end, json.dumps(keys), since, announced)
 
 
-def row_to_grave(row: tuple[Any, ...]) -> PendingDeletion:
+def row_to_deletion(row: tuple[Any, ...]) -> PendingDeletion:
     name, base, end, keys, since, announced = row
     return PendingDeletion(name, base, end, tuple(json.loads(keys)), since, bool(announced))
 

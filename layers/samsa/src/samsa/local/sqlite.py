@@ -74,9 +74,9 @@ HARMLESS = {
     "aborted",
     "replace_extents",
     "announce",
-    "graves",
+    "pending_deletions",
     "condemn",
-    "forget_grave",
+    "forget_deletion",
     "cursor",
     "move_cursor",
     "create_topic",
@@ -108,7 +108,7 @@ class SqliteLedger(SwapCalls, AbortedCalls, NodeCalls):
         self._path = path
         self._topics = TopicList(self._db)
         try:
-            self.noted = WriteBehind(path, self._db, partial(self.failed, "settle"))
+            self.write_behind = WriteBehind(path, self._db, partial(self.failed, "settle"))
         except BaseException:
             self._db.close()
             raise
@@ -116,14 +116,14 @@ class SqliteLedger(SwapCalls, AbortedCalls, NodeCalls):
         self._is_open()
 
     def before(self, name: str, about: object) -> None:
-        if self.noted.waiting:
-            self.noted.settle()
+        if self.write_behind.waiting:
+            self.write_behind.settle()
         if name in HARMLESS:
             return
         if isinstance(about, Partition):
-            self.noted.forget(about)
+            self.write_behind.forget(about)
         else:
-            self.noted.forget_all()
+            self.write_behind.forget_all()
 
     def _head(self, partition: Partition) -> Head:
         row = self._db.execute(
@@ -166,7 +166,7 @@ class SqliteLedger(SwapCalls, AbortedCalls, NodeCalls):
             lost = [c.producer_id for c in claims if not self._claim(partition, c, base, opened)]
             if lost:
                 self._db.execute("ROLLBACK")
-                self.noted.forget(partition)
+                self.write_behind.forget(partition)
                 return CommitResult(self._head(partition), None, tuple(lost))
             raise_if_too_many(before, head)
             placed = committed(extent, base, key, start)
@@ -176,9 +176,9 @@ class SqliteLedger(SwapCalls, AbortedCalls, NodeCalls):
             self._db.execute("COMMIT")
         except BaseException:
             self._db.rollback()
-            self.noted.forget(partition)  # after a failed COMMIT it may be written
+            self.write_behind.forget(partition)  # after a failed COMMIT it may be written
             raise
-        self.noted.remember(partition, head, claims)
+        self.write_behind.remember(partition, head, claims)
         return CommitResult(head, base)
 
     @store_call
@@ -428,7 +428,7 @@ class SqliteLedger(SwapCalls, AbortedCalls, NodeCalls):
     def finish(self) -> None:
         self._checkpointer.close()
         self._wait_at_most(BUSY_TIMEOUT_MS)
-        self.noted.close()
+        self.write_behind.close()
 
 
 def _schema(path: str) -> str:

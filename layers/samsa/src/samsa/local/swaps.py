@@ -13,14 +13,14 @@ from samsa.local.schema import (
     EXTENT,
     INSERT_EXTENT,
     INSERT_UNLESS_HELD,
+    deletion_to_row,
     extent_to_row,
-    grave_to_row,
+    row_to_deletion,
     row_to_extent,
-    row_to_grave,
 )
-from samsa.ports import Extent, Partition, PendingDeletion, graves_of
+from samsa.ports import Extent, Partition, PendingDeletion, deletions_of
 
-INSERT_GRAVE = "INSERT OR IGNORE INTO graves VALUES (?,?,?,?,?,?,?,?)"
+INSERT_DELETION = "INSERT OR IGNORE INTO graves VALUES (?,?,?,?,?,?,?,?)"
 TAKE_ANNOUNCED = "DELETE FROM graves WHERE topic=? AND partition=? AND name=? AND announced"
 
 
@@ -68,21 +68,21 @@ class SwapCalls(Database):
             (*where, old[0].base, old[-1].end),
         )
         self._db.executemany(INSERT_EXTENT, [extent_to_row(partition, extent) for extent in new])
-        graves = [grave_to_row(partition, grave) for grave in graves_of(old, new)]
-        self._db.executemany(INSERT_GRAVE, graves)
+        deletions = [deletion_to_row(partition, deletion) for deletion in deletions_of(old, new)]
+        self._db.executemany(INSERT_DELETION, deletions)
 
     @store_call
-    def announce(self, partition: Partition, grave: PendingDeletion) -> None:
-        self._db.execute(INSERT_GRAVE, grave_to_row(partition, grave))
+    def announce(self, partition: Partition, deletion: PendingDeletion) -> None:
+        self._db.execute(INSERT_DELETION, deletion_to_row(partition, deletion))
 
     @store_call
-    def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
+    def pending_deletions(self, partition: Partition, limit: int) -> list[PendingDeletion]:
         rows = self._db.execute(
             "SELECT name, base, until, keys, since, announced FROM graves "
             "WHERE topic=? AND partition=? ORDER BY name LIMIT ?",
             (partition.topic_id.bytes, partition.number, limit),
         )
-        return [row_to_grave(row) for row in rows]
+        return [row_to_deletion(row) for row in rows]
 
     @store_call
     def condemn(self, partition: Partition, name: str, since: int) -> bool:
@@ -93,7 +93,7 @@ class SwapCalls(Database):
         return found.rowcount > 0
 
     @store_call
-    def forget_grave(self, partition: Partition, name: str) -> None:
+    def forget_deletion(self, partition: Partition, name: str) -> None:
         self._db.execute(
             "DELETE FROM graves WHERE topic=? AND partition=? AND name=?",
             (partition.topic_id.bytes, partition.number, name),

@@ -40,13 +40,13 @@ REMEMBERED = 100_000
 class Standing:
     """What this process knows of a partition while it is alone."""
 
-    __slots__ = ("head", "noted", "versions")
+    __slots__ = ("head", "unsettled", "versions")
 
     def __init__(self, head: Head) -> None:
         self.head = head
         self.versions: dict[int, int] = {}
         """The versions of its producers' states, of those that appended through this process."""
-        self.noted: list[Extent] = []
+        self.unsettled: list[Extent] = []
         """The extents of its notes that are not settled yet."""
 
 
@@ -150,9 +150,9 @@ class WriteBehind:
         assert self._notes is not None
         self._notes.add(note)
         self.waiting.append(note)
-        if not standing.noted:
+        if not standing.unsettled:
             self._with_notes.append(standing)
-        standing.noted.append(placed)
+        standing.unsettled.append(placed)
         standing.head = head
         for claim in claims:
             versions[claim.producer_id] = claim.after + 1
@@ -193,12 +193,12 @@ class WriteBehind:
         standing = self._standings.get(partition)
         if standing is None:
             return None
-        head, noted = standing.head, standing.noted
+        head, unsettled = standing.head, standing.unsettled
         if offset >= head.next_offset:
             return Tail(head, [])
-        if noted and offset >= noted[0].base:
-            first = bisect_right(noted, offset, key=_base) - 1
-            return Tail(head, noted[first : first + MOST_AT_ONCE])
+        if unsettled and offset >= unsettled[0].base:
+            first = bisect_right(unsettled, offset, key=_base) - 1
+            return Tail(head, unsettled[first : first + MOST_AT_ONCE])
         if head.open_transactions and offset >= head.stable_end:
             # A reader of committed data waits here. Every append behind an open transaction wakes
             # it, and it finds nothing more.
@@ -219,7 +219,7 @@ class WriteBehind:
             self.waiting = []
             written, self._with_notes = self._with_notes, []
             for standing in written:
-                standing.noted.clear()
+                standing.unsettled.clear()
             assert self._notes is not None
             with suppress(OSError):  # notes read again do no harm; the next settle clears them
                 self._notes.clear()

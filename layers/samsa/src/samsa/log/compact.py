@@ -30,7 +30,7 @@ from samsa.records.spans import Steps
 
 from .compact_batch import Sieve
 from .compact_keys import KeyMap
-from .compact_parts import CompactionParts, Part
+from .compact_parts import CompactionPart, CompactionParts
 from .compact_plan import NEVER_MS, Compaction, Survey
 from .compact_progress import GoneSince, Progress
 from .compact_slice import Cleaned, clean_all
@@ -160,7 +160,11 @@ class Compactor:
         return min(first.base_timestamp, stored_at) if first.base_timestamp >= 0 else stored_at
 
     async def _note_keys(
-        self, log: AsyncIterator[Part], start: int, end: int, out_of_time: Callable[[], bool]
+        self,
+        log: AsyncIterator[CompactionPart],
+        start: int,
+        end: int,
+        out_of_time: Callable[[], bool],
     ) -> KeyMap:
         keys = KeyMap(self._stores.limits.key_map_bytes, start)
         async for extents, aborted in log:
@@ -179,7 +183,7 @@ class Compactor:
     async def _clean(
         self,
         partition: Partition,
-        log: AsyncIterator[Part],
+        log: AsyncIterator[CompactionPart],
         sieve: Sieve,
         out_of_time: Callable[[], bool],
         gone: int,

@@ -42,7 +42,7 @@ from samsa.records.spans import (
 
 from .compact_aborted import NONE_ABORTED, AbortedIn
 
-Part: TypeAlias = bytes | memoryview
+BatchBytes: TypeAlias = bytes | memoryview
 
 MOST_UNPACKED = 128 * 1024 * 1024
 
@@ -68,14 +68,14 @@ class Sieve(NamedTuple):
     aborted: AbortedIn = NONE_ABORTED
 
 
-def keys_of(header: BatchHeader, part: Part) -> Steps[dict[bytes, int]]:
+def keys_of(header: BatchHeader, part: BatchBytes) -> Steps[dict[bytes, int]]:
     """The newest offset of every key in a batch. Raises RecordError."""
     if header.is_empty or header.is_control:
         return {}
     return (yield from newest_by_key(header, _plain(header, part)))
 
 
-def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
+def clean(header: BatchHeader, part: BatchBytes, sieve: Sieve) -> Steps[BatchBytes | None]:
     """The batch after cleaning: the same object if nothing changes, None if nothing stays."""
     if header.base_offset >= sieve.end:
         return part
@@ -92,7 +92,9 @@ def clean(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Part | None]:
         return part
 
 
-def _kept(header: BatchHeader, part: Part, sieve: Sieve, asked_for: bool) -> Steps[Part | None]:
+def _kept(
+    header: BatchHeader, part: BatchBytes, sieve: Sieve, asked_for: bool
+) -> Steps[BatchBytes | None]:
     """Raises RecordError if the bytes are no records, or if their times fit into no batch."""
     sifted = yield from _sifted(header, part, sieve)
     if sifted.count == 0:
@@ -105,7 +107,7 @@ def _kept(header: BatchHeader, part: Part, sieve: Sieve, asked_for: bool) -> Ste
     return _rebuilt(header, sifted, horizon)
 
 
-def _marker(header: BatchHeader, part: Part, sieve: Sieve) -> Part | None:
+def _marker(header: BatchHeader, part: BatchBytes, sieve: Sieve) -> BatchBytes | None:
     try:
         if commits(part):
             return None
@@ -119,11 +121,11 @@ def _marker(header: BatchHeader, part: Part, sieve: Sieve) -> Part | None:
         return part
 
 
-def _plain(header: BatchHeader, part: Part) -> bytes:
+def _plain(header: BatchHeader, part: BatchBytes) -> bytes:
     return decompress(header.codec, memoryview(part)[HEADER_SIZE : header.size], MOST_UNPACKED)
 
 
-def _sifted(header: BatchHeader, part: Part, sieve: Sieve) -> Steps[Sifted]:
+def _sifted(header: BatchHeader, part: BatchBytes, sieve: Sieve) -> Steps[Sifted]:
     horizon = header.delete_horizon
     if _is_noted(header, sieve):
         first = bisect_left(sieve.alive, header.base_offset)

@@ -26,7 +26,7 @@ SPARE = 16
 """To ask for more extents than there were: a ledger may leave some out that do not count."""
 
 
-class Part(NamedTuple):
+class CompactionPart(NamedTuple):
     extents: Sequence[Extent]
     aborted: AbortedIn
 
@@ -44,7 +44,7 @@ class CompactionParts:
 
     async def of(
         self, partition: Partition, head: Head, start: int, end: int, span_ms: int = NEVER_MS
-    ) -> AsyncIterator[Part]:
+    ) -> AsyncIterator[CompactionPart]:
         """Everything from `start` to `end`, in order. Raises Unavailable if the index changes all
         the time."""
         left = self._stores.limits.attempts
@@ -60,7 +60,7 @@ class CompactionParts:
                     found_aborted = await self._reader.aborted(partition, base, last, head)
                     if not await self._is_still_there(partition, group):
                         break
-                yield Part(group, AbortedIn(found_aborted, self._stores.clock.now_ms()))
+                yield CompactionPart(group, AbortedIn(found_aborted, self._stores.clock.now_ms()))
                 start, left = group[-1].end, self._stores.limits.attempts
 
     async def _is_still_there(self, partition: Partition, group: Sequence[Extent]) -> bool:

@@ -18,14 +18,14 @@ from samsa.records.batch import (
 )
 from samsa.records.spans import Steps
 
-from .compact_batch import Part, Sieve, clean
+from .compact_batch import BatchBytes, Sieve, clean
 
 MOST_OFFSETS = 2**31 - 1
 """In one batch."""
 
 
 class Cleaned(NamedTuple):
-    parts: list[Part]
+    parts: list[BatchBytes]
     placed: list[tuple[int, BatchHeader]]
     """Each with its position."""
     changed: bool
@@ -49,17 +49,17 @@ def clean_all(pieces: Iterable[Buffer], sieve: Sieve) -> Steps[Cleaned]:
 
 class _Slice:
     def __init__(self) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[BatchBytes] = []
         self.placed: list[tuple[int, BatchHeader]] = []
         self.changed = False
         self._size = 0
-        self._gap: list[tuple[BatchHeader, Part]] = []
+        self._gap: list[tuple[BatchHeader, BatchBytes]] = []
 
-    def add(self, header: BatchHeader, part: Part) -> None:
+    def add(self, header: BatchHeader, part: BatchBytes) -> None:
         self.close_gap()
         self._put(header, part)
 
-    def leave_out(self, header: BatchHeader, part: Part) -> None:
+    def leave_out(self, header: BatchHeader, part: BatchBytes) -> None:
         self._gap.append((header, part))
 
     def close_gap(self) -> None:
@@ -75,7 +75,7 @@ class _Slice:
             empty = compacted_filler(base, min(MOST_OFFSETS, end - base))
             self._put(read_header(empty), empty)
 
-    def _put(self, header: BatchHeader, part: Part) -> None:
+    def _put(self, header: BatchHeader, part: BatchBytes) -> None:
         self.parts.append(part)
         self.placed.append((self._size, header))
         self._size += len(part)

@@ -35,5 +35,5 @@ async def swap_in(
         return new
     # No later swap can take it: old extents and announcements do not come back.
     await stores.objects.delete([key])
-    await stores.ledger.forget_grave(partition, key)
+    await stores.ledger.forget_deletion(partition, key)
     return None

@@ -18,14 +18,14 @@ ALL = 100_000
 async def sweep_spills(stores: Stores) -> None:
     """The age of an object is not known: the day counts from when it was first seen."""
     now, seen = stores.clock.now_ms(), set[str]()
-    for grave in await stores.ledger.graves(SPILLS, ALL):
-        if now - grave.since < KEPT_MS:
-            seen.update(grave.keys)
-            if grave.since > now + KEPT_MS:  # the clock was set back: its day starts again
-                await stores.ledger.condemn(SPILLS, grave.name, now)
+    for deletion in await stores.ledger.pending_deletions(SPILLS, ALL):
+        if now - deletion.since < KEPT_MS:
+            seen.update(deletion.keys)
+            if deletion.since > now + KEPT_MS:  # the clock was set back: its day starts again
+                await stores.ledger.condemn(SPILLS, deletion.name, now)
         else:
-            await stores.objects.delete(grave.keys)
-            await stores.ledger.forget_grave(SPILLS, grave.name)
+            await stores.objects.delete(deletion.keys)
+            await stores.ledger.forget_deletion(SPILLS, deletion.name)
     fresh = [key async for key in stores.objects.list(SPILL) if key not in seen]
     for start in range(0, len(fresh), AT_ONCE):
         some = tuple(fresh[start : start + AT_ONCE])

@@ -1,6 +1,6 @@
 """Sweep: deletes objects that nothing refers to any more, after a grace time.
 
-The ledger names them in pending deletions (in code and tables: graves). A swap adds one for the
+The ledger names them in pending deletions (in SQLite, the table `graves`). A swap adds one for the
 objects that it took out of the index. Retention adds one for the objects below the log's start. The
 writer of a segment adds one for the new object (announces it), and the swap removes that one again.
 A sweep that finds a pending deletion without a time stores the time. A sweep that finds it after
@@ -38,19 +38,19 @@ class Sweeper:
     async def sweep(self, partition: Partition) -> int:
         """One pass over the pending deletions; how many there were."""
         ledger, limits = self._stores.ledger, self._stores.limits
-        graves = await ledger.graves(partition, AT_ONCE)
-        for grave in graves:
+        deletions = await ledger.pending_deletions(partition, AT_ONCE)
+        for deletion in deletions:
             now = self._stores.clock.now_ms()
-            age = now - grave.since
-            if grave.announced:
-                if has_passed(now, grave.since, limits.building_ms):
-                    await ledger.condemn(partition, grave.name, now)
-            elif not grave.since or age < -limits.sweep_grace_ms:
+            age = now - deletion.since
+            if deletion.announced:
+                if has_passed(now, deletion.since, limits.building_ms):
+                    await ledger.condemn(partition, deletion.name, now)
+            elif not deletion.since or age < -limits.sweep_grace_ms:
                 # Found now for the first time; or the clock was set back, and its time restarts.
-                await ledger.condemn(partition, grave.name, now)
-            elif age >= limits.sweep_grace_ms and await self._empty(partition, grave):
-                await ledger.forget_grave(partition, grave.name)
-        return len(graves)
+                await ledger.condemn(partition, deletion.name, now)
+            elif age >= limits.sweep_grace_ms and await self._empty(partition, deletion):
+                await ledger.forget_deletion(partition, deletion.name)
+        return len(deletions)
 
     async def below(self, partition: Partition, floor: int) -> bool:
         """Add a pending deletion for what the journal keeps only below `floor`, the log's start.
@@ -58,8 +58,8 @@ class Sweeper:
         ledger = self._stores.ledger
         if floor <= await ledger.cursor(partition, SWEPT):
             return False
-        graves, name = await ledger.graves(partition, AT_ONCE), f"{FLOOR}{floor:020d}"
-        floors = {grave.name for grave in graves if grave.name.startswith(FLOOR)}
+        deletions, name = await ledger.pending_deletions(partition, AT_ONCE), f"{FLOOR}{floor:020d}"
+        floors = {deletion.name for deletion in deletions if deletion.name.startswith(FLOOR)}
         if name in floors or len(floors) >= FLOORS:
             return False
         now = self._stores.clock.now_ms()
@@ -89,9 +89,9 @@ class Sweeper:
     async def named(self, partition: Partition, offset: int = 0) -> set[str]:
         """Keys that the partition names, at or above an offset. The order of the reads matters: an
         object is announced, or in the head's tail, until the moment it is in the index."""
-        graves = await self._stores.ledger.graves(partition, ALL)
+        deletions = await self._stores.ledger.pending_deletions(partition, ALL)
         head = await self._stores.ledger.head(partition)
-        named = {key for grave in graves for key in grave.keys}
+        named = {key for deletion in deletions for key in deletion.keys}
         named |= {entry.key for entry in head.tail}
         async for extent in self._extents(partition, offset, head.next_offset):
             named.add(extent.key)
@@ -102,15 +102,15 @@ class Sweeper:
             await self._stores.objects.delete(keys[start : start + DELETE_AT_ONCE])
         self.deleted += len(keys)
 
-    async def _empty(self, partition: Partition, grave: PendingDeletion) -> bool:
+    async def _empty(self, partition: Partition, deletion: PendingDeletion) -> bool:
         """Delete the objects of a pending deletion. False: some cannot be deleted yet."""
-        if grave.name.startswith(FLOOR):
-            await self._stores.journal.sweep(partition, grave.end)
-            await self._stores.ledger.move_cursor(partition, SWEPT, grave.end)
+        if deletion.name.startswith(FLOOR):
+            await self._stores.journal.sweep(partition, deletion.end)
+            await self._stores.ledger.move_cursor(partition, SWEPT, deletion.end)
             return True
-        held = self._extents(partition, grave.base, grave.end)
+        held = self._extents(partition, deletion.base, deletion.end)
         named = {extent.key async for extent in held}
-        return await self._delete(partition, [key for key in grave.keys if key not in named])
+        return await self._delete(partition, [key for key in deletion.keys if key not in named])
 
     async def _extents(self, partition: Partition, base: int, end: int) -> AsyncIterator[Extent]:
         while base < end:

@@ -24,7 +24,7 @@ from .errors import (
     Unavailable,
     UnknownPartition,
 )
-from .extents import Extent, PendingDeletion, graves_of
+from .extents import Extent, PendingDeletion, deletions_of
 from .groups import GroupItem, Groups
 from .journal import Bound, Claim, CommitResult, End, Journal, Tail
 from .ledger import Ledger
@@ -88,6 +88,6 @@ __all__ = [
     "UnknownPartition",
     "Waiting",
     "Wakeups",
-    "graves_of",
+    "deletions_of",
     "has_passed",
 ]

@@ -34,7 +34,8 @@ works on AWS. `tests/functional/test_item_bounds.py` fills each item to its boun
 | pending    | partitions, metadata      | `MOST_PENDING_BYTES`, of   | `ItemTooLarge`, and        |
 | offsets    |                           | one producer in one group  | nothing is stored          |
 | extent     | marks and their times     | `MOST_MARKS` (joining)     | fewer, further apart       |
-| grave      | objects of one swap       | `KEYS_PER_GRAVE` (extents) | the swap has several       |
+| pending    | objects of one swap       | `KEYS_PER_DELETION`        | the swap has several       |
+| deletion   |                           | (extents)                  |                            |
 | node       | host, zone                | `LONGEST_HOST`,            | not announced; `--zone`    |
 |            |                           | `LONGEST_ZONE`             | refused at the start       |
 | nodes      | one item for each process | `MOST_NODES`               | not announced: it serves   |

@@ -1,4 +1,4 @@
-"""Extents, of which a partition's index is made, and the graves of what left it."""
+"""Extents, of which a partition's index is made, and the pending deletions of what left it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class Extent(NamedTuple):
 
 
 class PendingDeletion(NamedTuple):
-    """A grave: objects to delete. The ledger keeps it until they are deleted."""
+    """Objects to delete. The ledger keeps it until they are deleted."""
 
     name: str
     base: int
@@ -50,12 +50,12 @@ class PendingDeletion(NamedTuple):
     """Its object is still being written: it is deleted unless a swap puts it into the index."""
 
 
-KEYS_PER_GRAVE = 1_000
-"""So that a grave fits into one item."""
+KEYS_PER_DELETION = 1_000
+"""So that a pending deletion fits into one item."""
 
 
-def graves_of(old: Sequence[Extent], new: Sequence[Extent]) -> list[PendingDeletion]:
-    """Graves of the objects that a swap takes out of the index.
+def deletions_of(old: Sequence[Extent], new: Sequence[Extent]) -> list[PendingDeletion]:
+    """Pending deletions of the objects that a swap takes out of the index.
 
     Each is named after a new object, so that no other swap has the same names. The first also
     stands for the extents themselves: a ledger may have to remove them after the swap.
@@ -66,7 +66,7 @@ def graves_of(old: Sequence[Extent], new: Sequence[Extent]) -> list[PendingDelet
     if not gone and not fresh:
         return []
     name = f"after {min(fresh or kept)}"
-    chunks = [gone[at : at + KEYS_PER_GRAVE] for at in range(0, len(gone), KEYS_PER_GRAVE)]
+    chunks = [gone[at : at + KEYS_PER_DELETION] for at in range(0, len(gone), KEYS_PER_DELETION)]
     return [
         PendingDeletion(
             f"{name} {number}" if number else name, old[0].base, old[-1].end, tuple(keys)

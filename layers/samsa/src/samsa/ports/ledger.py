@@ -31,26 +31,26 @@ class Ledger(Protocol):
 
         All or nothing. False if any of `old` is not there exactly as given any more, or if a fresh
         object of `new` (one that `old` does not name) is not announced (any more). The swap removes
-        the grave of the fresh object, and adds one for the objects that only `old` named. Repeating
-        a swap that succeeded answers True.
+        the pending deletion of the fresh object, and adds one for the objects that only `old`
+        named. Repeating a swap that succeeded answers True.
         """
         ...
 
-    async def announce(self, partition: Partition, grave: PendingDeletion) -> None:
-        """Store a grave. If there is one of that name, it stays as it is."""
+    async def announce(self, partition: Partition, deletion: PendingDeletion) -> None:
+        """Store a pending deletion. If there is one of that name, it stays as it is."""
         ...
 
-    async def graves(self, partition: Partition, limit: int) -> list[PendingDeletion]:
-        """Up to `limit` graves, ordered by name."""
+    async def pending_deletions(self, partition: Partition, limit: int) -> list[PendingDeletion]:
+        """Up to `limit` of them, ordered by name."""
         ...
 
     async def condemn(self, partition: Partition, name: str, since: int) -> bool:
-        """Start the grave's grace time at `since`. From then on no swap can take what it announced.
-        False: no grave of that name."""
+        """Start a pending deletion's grace time at `since`. From then on no swap can take what it
+        announced. False: there is none of that name."""
         ...
 
-    async def forget_grave(self, partition: Partition, name: str) -> None:
-        """Remove a grave: its objects are deleted. Removing a missing one is no error."""
+    async def forget_deletion(self, partition: Partition, name: str) -> None:
+        """Remove one whose objects are deleted. Removing a missing one is no error."""
         ...
 
     async def cursor(self, partition: Partition, name: str) -> int:

@@ -45,7 +45,7 @@ class Head(NamedTuple):
     """The end that readers see, and the base of the next commit."""
     log_start: int
     watchers: Mapping[str, int]
-    """Who is woken by a commit: address → when the watch expires (ms)."""
+    """The addresses that a commit wakes: address → when the watch expires (ms)."""
     settled_to: int = 0
     """Below this offset an extent counts only if a swap wrote it."""
     tail: tuple[Extent, ...] = ()

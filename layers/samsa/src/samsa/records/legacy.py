@@ -4,8 +4,8 @@ Conversion happens only for these clients: a message set that they send becomes 
 and what they fetch becomes an uncompressed message set. Record headers have no place there and are
 dropped.
 
-Both conversions work in small bites and stop at their limit: a few kilobytes may unpack to millions
-of messages.
+Both conversions work in small slices and stop at their limit: a few kilobytes may unpack to
+millions of messages.
 """
 
 import struct
@@ -24,7 +24,7 @@ from samsa.records.spans import skip
 from samsa.records.unpack import COPIES, Making, unpacked
 
 MAGIC_POSITION = 16
-BITE = 128
+SLICE = 128
 """Records: about half a millisecond of work."""
 LARGEST = 16 * 1024 * 1024
 """Bytes of a message: it is copied a few times during conversion."""
@@ -68,7 +68,7 @@ def to_batch(message_set: Buffer, most: int, limit: int) -> Making[bytes]:
         payload.add(Record(number, message.timestamp, _copy(message.key), _copy(message.value)))
         if HEADER_SIZE + len(payload.data) > most:
             raise TooLarge(f"the messages take more than {most} bytes as a batch")
-        if number % BITE == 0:
+        if number % SLICE == 0:
             yield None
     return sealed(payload)
 
@@ -112,7 +112,7 @@ def _add(
         except IndexError:
             raise CorruptBatch("a record is cut") from None
     for number, record in enumerate(parse(header, plain, skipped, position)):
-        if number % BITE == 0:
+        if number % SLICE == 0:
             yield None
         if record.offset < wanted.offset:
             continue

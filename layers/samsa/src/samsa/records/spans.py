@@ -19,9 +19,9 @@ from samsa.records.varint import read_varint, varint
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[None, None, T]
-"""Work in small bites: it yields between two of them, and returns what it found."""
+"""Work in small slices: it yields between two of them, and returns what it found."""
 
-BITE = 512
+SLICE = 512
 """Records: about half a millisecond of work."""
 LONGEST_KEY = 40
 """A longer key is replaced by a digest. A digest is longer than this, so it equals no short key."""
@@ -58,8 +58,8 @@ def newest_by_key(  # noqa: C901, PLR0912
     found: dict[bytes, int] = {}
     base, position, last = header.base_offset, 0, -1
     try:
-        for first in range(0, header.count, BITE):
-            for _ in range(min(BITE, header.count - first)):
+        for first in range(0, header.count, SLICE):
+            for _ in range(min(SLICE, header.count - first)):
                 if (length := data[position]) < 0x80:
                     position += 1
                 elif (second := data[position + 1]) < 0x80:
@@ -112,8 +112,8 @@ def sift(  # noqa: C901, PLR0912
     base, position, start, dropped, tombstones = header.base_offset, 0, 0, 0, 0
     at_or_above = newest.get
     try:
-        for first in range(0, header.count, BITE):
-            for _ in range(min(BITE, header.count - first)):
+        for first in range(0, header.count, SLICE):
+            for _ in range(min(SLICE, header.count - first)):
                 here = position
                 if (length := data[position]) < 0x80:
                     position += 1
@@ -166,7 +166,7 @@ def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sift
     offsets: then only lengths are read, up to the last wanted record."""
     runs: list[bytes] = []
     position, start, tombstones, follows = 0, 0, 0, header.base_offset
-    pause = follows + BITE
+    pause = follows + SLICE
     for offset in offsets:
         if offset > follows:
             if start < position:
@@ -177,7 +177,7 @@ def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sift
         position += length
         follows = offset + 1
         if follows >= pause:
-            pause = follows + BITE
+            pause = follows + SLICE
             yield
     if start < position:
         runs.append(data[start:position])
@@ -186,8 +186,8 @@ def pick(header: BatchHeader, data: bytes, offsets: Sequence[int]) -> Steps[Sift
 
 def skip(data: bytes, position: int, count: int) -> Steps[int]:
     """The position after `count` records."""
-    for first in range(0, count, BITE):
-        for _ in range(min(BITE, count - first)):
+    for first in range(0, count, SLICE):
+        for _ in range(min(SLICE, count - first)):
             length = data[position]
             if length < 0x80:
                 position += 1 + (length >> 1)
@@ -196,7 +196,7 @@ def skip(data: bytes, position: int, count: int) -> Steps[int]:
             else:
                 length, position = _long(data, position)
                 position += length >> 1
-        if first + BITE < count:
+        if first + SLICE < count:
             yield
     return position
 

@@ -7,7 +7,7 @@ from samsa.records.parse import Record
 from samsa.records.record import DEFAULT_LIMIT, records_in_steps
 from samsa.records.unpack import Making
 
-BITE = 128
+SLICE = 128
 """Records between two yields: a quarter of a millisecond of work."""
 
 
@@ -56,7 +56,7 @@ def _first(
     for number, record in enumerate(found):
         if record.timestamp >= timestamp and record.offset >= start_offset:
             return record
-        if number % BITE == 0:
+        if number % SLICE == 0:
             yield None
     return None
 
@@ -67,6 +67,6 @@ def _newest(buffer: Buffer, position: int, start_offset: int, limit: int) -> Mak
     for number, record in enumerate(found):
         if record.offset >= start_offset:
             newest = max(newest, record.timestamp)
-        if number % BITE == 0:
+        if number % SLICE == 0:
             yield None
     return newest

@@ -10,8 +10,8 @@ from samsa.records.errors import CorruptBatch
 
 T = TypeVar("T")
 Making: TypeAlias = Generator[int | None, None, T]
-"""Work in small bites. It yields None between two bites. Before a bite that unpacks, it yields the
-bytes of memory that this may take."""
+"""Work in small slices. It yields None between two slices. Before a slice that unpacks, it yields
+the bytes of memory that this may take."""
 
 SMALL, SMALL_PLAIN = 16 * 1024, 64 * 1024
 """Up to these sizes, packed and plain, data is unpacked immediately: that takes less time than

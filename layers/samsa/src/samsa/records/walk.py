@@ -13,7 +13,7 @@ from samsa.records.errors import InvalidRecord
 from samsa.records.ragged import ragged
 from samsa.records.unpack import Making
 
-BITE = 512
+SLICE = 512
 """Records between two yields."""
 LONGEST_PAUSE = 1024
 """Records that are read one by one before columns are tried again."""
@@ -39,7 +39,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915
     keyless: list[int] = []
     position, number, newest = 0, 0, NO_TIME
     size = len(data) if size is None else size
-    stop, pause, patience, together = BITE, 0, FEWEST, ONE
+    stop, pause, patience, together = SLICE, 0, FEWEST, ONE
     try:
         while number < count:
             here = position
@@ -124,7 +124,7 @@ def walk(  # noqa: C901, PLR0912, PLR0915
                         newest = latest
                     patience, together = FEWEST, min(4 * together, MOST)
             if number >= stop:
-                stop = number + BITE
+                stop = number + SLICE
                 yield None
     except IndexError:
         raise InvalidRecord("a record is cut") from None

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from samsa.local.health import Health
+from samsa.local.health import DiskHealth
 from samsa.local.journal import SqliteJournal
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.wakeups import LocalWakeups
@@ -25,7 +25,7 @@ class Opened:
     """Whether this process is alone with the ledger now (`local/ownership.py`)."""
 
 
-def disks_of(stores: Stores) -> list[Health]:
+def disks_of(stores: Stores) -> list[DiskHealth]:
     """The disks of this machine that appends are written to."""
     journal = stores.journal
     return journal.disks if isinstance(journal, SqliteJournal) else []
@@ -53,7 +53,7 @@ async def opened(
         closing.push_async_callback(groups.close)
         stores = Stores(ledger, objects, journal, SystemClock(), wakeups, words, limits)
         if isinstance(ledger, SqliteLedger):
-            noted = ledger.noted
-            yield Opened(stores, groups, noted.was_first, lambda: noted.alone)
+            write_behind = ledger.write_behind
+            yield Opened(stores, groups, write_behind.was_first, lambda: write_behind.alone)
         else:
             yield Opened(stores, groups)

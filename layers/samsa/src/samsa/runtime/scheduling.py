@@ -25,7 +25,7 @@ from samsa.topics.configs import number
 from samsa.topics.internal import INTERNAL
 
 from .sliced_executor import SlicedExecutor
-from .upkeep import Turn, round_budget, rules_of, tend
+from .upkeep import PartitionUpkeep, round_budget, rules_of, tend
 
 log = logging.getLogger("samsa.upkeep")
 COUNT_MS, COUNT_FAR_MS = 60_000, 3_600_000
@@ -143,7 +143,7 @@ async def _look(broker: Broker, topic: Topic) -> None:
     """Compact and retain, each partition in turn."""
     for index in range(topic.partitions):
         partition = Partition(topic.id, index)
-        turn = Turn(broker, topic, partition, round_budget())
+        turn = PartitionUpkeep(broker, topic, partition, round_budget())
         try:
             if is_compacted(topic):
                 await turn.compact()

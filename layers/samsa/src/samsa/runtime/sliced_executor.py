@@ -23,7 +23,7 @@ class Stopped(Exception):
 class SlicedExecutor:
     def __init__(self, pause_s: float = 0.0002) -> None:
         self._pause_s = pause_s
-        self._threads = ThreadPoolExecutor(1, "bites")
+        self._threads = ThreadPoolExecutor(1, "slices")
 
     async def __call__(self, steps: Steps[T], /) -> T:
         stop = threading.Event()

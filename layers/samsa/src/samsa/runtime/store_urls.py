@@ -64,7 +64,7 @@ def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
     """The groups in the same store as `ledger`, which is open already."""
     if isinstance(ledger, SqliteLedger):
         groups = SqliteGroups(
-            local_path(read_store_url(url), LEDGER_FILE), fsync, lambda: ledger.noted.alone
+            local_path(read_store_url(url), LEDGER_FILE), fsync, lambda: ledger.write_behind.alone
         )
         groups.health = ledger.health
         return groups

@@ -123,7 +123,7 @@ async def tend_partition(
     broker: Broker, topic: Topic, partition: Partition, budget: RoundBudget
 ) -> bool:
     """Returns whether work was done and more is left. A failing step does not stop the others."""
-    turn = Turn(broker, topic, partition, budget)
+    turn = PartitionUpkeep(broker, topic, partition, budget)
     try:
         more = await turn.compact()
         await turn.retain()
@@ -135,7 +135,7 @@ async def tend_partition(
     return False
 
 
-class Turn:
+class PartitionUpkeep:
     """One partition's turn. A step ends when the time is up, or is cancelled a while later."""
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Who a client is and what it may do. Pure: no I/O, no clock, no asyncio."""
+"""Who a client is, what it may do and how fast. Pure: no I/O, no clock, no asyncio."""

@@ -25,7 +25,7 @@ class Access(Protocol):
 
     def may_see(self, operation: Operation, resource: ResourceType, name: str) -> bool:
         """The same for a resource that the client did not name, as in a list of all topics: a
-        refusal leaves it out, and is no attempt that the audit should know of."""
+        refusal leaves it out, and is not an attempt that belongs in the audit."""
 
     def may_on_any(self, operation: Operation, resource: ResourceType) -> bool:
         """Whether it is allowed on at least one resource of that type, which need not exist."""
@@ -70,8 +70,8 @@ class Question(NamedTuple):
 
 
 OnDecision = Callable[[Question, Decision | None], None]
-"""Told of every refusal by `may` (with its decision) and by `may_on_any` (with None, as no single
-ACL decides there). It is called in the middle of a request, and must be quick."""
+"""Called with every refusal by `may` (with its decision) and by `may_on_any` (with None, as no
+single ACL decides there). It is called in the middle of a request, and must be quick."""
 
 
 class Limited:

@@ -10,7 +10,7 @@ CLUSTER_NAME = "kafka-cluster"
 class Code(IntEnum):
     """A number on the wire. Numbers that Kafka has not given a meaning are UNKNOWN."""
 
-    # Enum's own hashes the member's name in Python: it would be most of what a look-up costs.
+    # Enum's own hash hashes the member's name in Python, which takes most of the time of a look-up.
     __hash__ = int.__hash__
 
     @classmethod

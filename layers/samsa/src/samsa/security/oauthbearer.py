@@ -1,7 +1,7 @@
 """OAUTHBEARER (RFC 7628): the client shows a token that an issuer has signed, a JWT.
 
-A callable that is handed in checks the signature. This module checks what the token claims: issuer,
-audience, times, scopes, and who its bearer is. A broker shares no secrets with issuers: `none` and
+A callable that is handed in checks the signature. This module checks the token's claims: issuer,
+audience, times, scopes and subject. A broker shares no secrets with issuers: `none` and
 the symmetric algorithms are refused first, so that a public key is never taken for a secret.
 """
 
@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Reply, Result, shown
+from .results import MOST_BYTES, Authenticated, Challenge, LoginRefused, Result, shown
 
 ALGORITHMS = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 )
-"""Those with a public key."""
+"""Signature algorithms with a public key."""
 MOST_TOKEN_BYTES = 16 * 1024
 SKEW_MS = 30_000
 """How far the clocks of issuer and broker may be apart. Kafka's default."""
@@ -49,7 +49,7 @@ class Token(NamedTuple):
 
 
 class InvalidToken(ValueError):
-    """Says what is wrong with a token, and nothing of what is in it but names."""
+    """The text says what is wrong with a token. Of its content it has only names."""
 
 
 _NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
@@ -63,7 +63,7 @@ _INVALID = b'{"status":"invalid_token"}'
 
 
 class OAuthBearerExchange:
-    """One token in, and who it is out. A refused token is answered with JSON, which the client
+    """One token in, its principal out. A refused token is answered with JSON, which the client
     confirms before the login fails."""
 
     def __init__(self, rules: TokenRules, now_ms: Callable[[], int]) -> None:
@@ -73,10 +73,10 @@ class OAuthBearerExchange:
 
     def step(self, token: bytes) -> Result:
         if len(token) > MOST_BYTES:
-            result: Result = Refused(f"a token of {len(token)} bytes")
+            result: Result = LoginRefused(f"a token of {len(token)} bytes")
         else:
             result = self._next(token)
-        if not isinstance(result, Reply):
+        if not isinstance(result, Challenge):
             self._next = _over
         return result
 
@@ -85,13 +85,13 @@ class OAuthBearerExchange:
             acts_as, compact = first_message(message)
             token = validated(compact, self._rules, self._now_ms())
         except _Malformed as error:
-            return Refused(str(error))
+            return LoginRefused(str(error))
         except InvalidToken as error:
             why = str(error)
-            self._next = lambda _: Refused(why, _INVALID.decode())
-            return Reply(_INVALID)
+            self._next = lambda _: LoginRefused(why, _INVALID.decode())
+            return Challenge(_INVALID)
         if acts_as not in ("", token.name):
-            return Refused(
+            return LoginRefused(
                 f"{shown(token.name)} asks to act as {shown(acts_as)}",
                 f"Authentication failed: Client requested an authorization id ({acts_as}) that is "
                 f"different from the token's principal name ({token.name})",
@@ -100,7 +100,7 @@ class OAuthBearerExchange:
 
 
 def _over(token: bytes) -> Result:  # noqa: ARG001
-    return Refused("a token after the end of the exchange")
+    return LoginRefused("a token after the end of the exchange")
 
 
 class _Malformed(ValueError):
@@ -108,7 +108,8 @@ class _Malformed(ValueError):
 
 
 def first_message(message: bytes) -> tuple[str, str]:
-    """Whom the client asks to act as (or nothing), and its token. Its extensions are read over."""
+    """The user that the client asks to act as (or nothing), and its token. Its extensions are
+    ignored."""
     try:
         match = _FIRST.fullmatch(message.decode("ascii"))
     except UnicodeDecodeError:
@@ -125,7 +126,7 @@ def first_message(message: bytes) -> tuple[str, str]:
 
 
 def validated(compact: str, rules: TokenRules, now_ms: int) -> Token:
-    """Who bears the token, and until when. Raises InvalidToken."""
+    """The bearer of the token, and when it expires. Raises InvalidToken."""
     if len(compact) > MOST_TOKEN_BYTES:
         raise InvalidToken(f"a token of {len(compact)} bytes")
     parts = compact.split(".")

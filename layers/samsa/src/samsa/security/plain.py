@@ -4,7 +4,7 @@ Passwords are checked against SCRAM credentials: there is one set of users for b
 """
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Result, shown
+from .results import MOST_BYTES, Authenticated, LoginRefused, Result, shown
 from .scram import CredentialOf, ScramCredential, ScramMechanism, stand_in
 
 _WRONG = "Authentication failed: Invalid username or password"
@@ -17,14 +17,14 @@ class PlainExchange:
 
     def step(self, token: bytes) -> Result:
         if self._is_over:
-            return Refused("a token after the end of the exchange")
+            return LoginRefused("a token after the end of the exchange")
         self._is_over = True
         if len(token) > MOST_BYTES:
-            return Refused(f"a token of {len(token)} bytes")
+            return LoginRefused(f"a token of {len(token)} bytes")
         try:
             parts = token.decode().split("\0")
         except UnicodeDecodeError:
-            return Refused("not UTF-8", _WRONG)
+            return LoginRefused("not UTF-8", _WRONG)
         return self._login(parts)
 
     def _login(self, parts: list[str]) -> Result:
@@ -37,7 +37,7 @@ class PlainExchange:
         if not password:
             return _refused("Authentication failed: password not specified")
         if not self._is_right(user, password):
-            return Refused(f"a wrong password of {shown(user)}, or no such user", _WRONG)
+            return LoginRefused(f"a wrong password of {shown(user)}, or no such user", _WRONG)
         if acts_as not in ("", user):
             return _refused(
                 "Authentication failed: Client requested an authorization id that is different "
@@ -58,5 +58,5 @@ class PlainExchange:
         )
 
 
-def _refused(why: str) -> Refused:
-    return Refused(why, why)
+def _refused(why: str) -> LoginRefused:
+    return LoginRefused(why, why)

@@ -26,7 +26,7 @@ ANONYMOUS = Principal(USER, "ANONYMOUS")
 
 def canonical_host(host: str) -> str:
     """An address in its one short form. Java writes IPv6 addresses in full, Python does not: both
-    name the same host. An IPv4 address in IPv6's clothes is an IPv4 address, as in Java."""
+    name the same host. An IPv4 address that is mapped to IPv6 is an IPv4 address, as in Java."""
     if ":" not in host:
         return host
     from ipaddress import ip_address  # Rare, and slow to load.

@@ -12,7 +12,7 @@ from .principals import canonical_host
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 DEFAULT = None
-"""As a name: all that have no quota of their own."""
+"""As a name: every user or client id without a quota of its own."""
 
 PRODUCER_BYTE_RATE = "producer_byte_rate"
 CONSUMER_BYTE_RATE = "consumer_byte_rate"
@@ -107,7 +107,7 @@ def problem_with_quota(entity: QuotaEntity, key: str, value: float) -> str | Non
 
 
 class Limit(NamedTuple):
-    """The quota that applies to a client, and who shares it."""
+    """The quota that applies to a client, and which clients share it."""
 
     key: str
     user: str
@@ -129,7 +129,7 @@ class QuotaTable:
         self._keys = {key for key, _ in self._limits}
 
     def has(self, key: str) -> bool:
-        """Whether anything is limited by this key: if not, nothing need be measured."""
+        """Whether there is a limit with this key. If not, nothing has to be measured."""
         return key in self._keys
 
     def limit(self, key: str, user: str, client_id: str) -> Limit | None:

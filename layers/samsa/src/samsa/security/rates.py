@@ -84,7 +84,7 @@ class Rate:
 
 class TokenBucket:
     """Mutations of a controller: a burst of all samples at once, filled up again by the limit. More
-    may be taken than there is; what is owed has to be waited for."""
+    tokens may be taken than there are; then the client has to wait until they are back."""
 
     __slots__ = ("_newest_ms", "_tokens", "samples", "window_ms")
 

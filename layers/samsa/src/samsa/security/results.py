@@ -1,4 +1,4 @@
-"""What a step of a SASL exchange gives."""
+"""The results of a step of a SASL exchange."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ MOST_BYTES = 64 * 1024
 LONGEST_SHOWN = 100
 
 
-class Reply(NamedTuple):
-    """To be sent; the client's next token is awaited."""
+class Challenge(NamedTuple):
+    """Data to send. The exchange goes on with the client's next token."""
 
     data: bytes
 
@@ -19,19 +19,19 @@ class Reply(NamedTuple):
 class Authenticated(NamedTuple):
     principal: Principal
     data: bytes = b""
-    """The last token, to be sent with the good news."""
+    """The server's last token, sent with the success."""
     expires_ms: int | None = None
     """When the session ends unless the client logs in again, in milliseconds since 1970."""
 
 
-class Refused(NamedTuple):
+class LoginRefused(NamedTuple):
     """The login has failed, and the connection ends."""
 
     why: str
     """For the log: it may say whether there is such a user, and must not reach the client."""
     told: str | None = None
     """For the client, beside SASL_AUTHENTICATION_FAILED. None: the sentence of `message`, which
-    tells nothing."""
+    does not say what was wrong."""
 
     def message(self, mechanism: str, again: bool = False) -> str:
         """What the client is told, as by Kafka."""
@@ -47,4 +47,4 @@ def shown(name: str) -> str:
     return repr(name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…")
 
 
-Result = Reply | Authenticated | Refused
+Result = Challenge | Authenticated | LoginRefused

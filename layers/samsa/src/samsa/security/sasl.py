@@ -1,8 +1,9 @@
 """SASL: an exchange of tokens that says who a client is. Bytes in, bytes out.
 
 An exchange is made for one login and is given the client's tokens one after the other. Each step
-answers with what to send (`Reply`), with who it is (`Authenticated`), or not at all (`Refused`).
-After one of the last two the exchange is over: a further token is refused. No input raises.
+answers with what to send (`Challenge`), with who it is (`Authenticated`), or with a refusal
+(`LoginRefused`). After one of the last two the exchange is over: a further token is refused. No
+input raises.
 
 A step may compute for milliseconds (a password of PLAIN is salted thousands of times), so that a
 server runs it beside its event loop.
@@ -13,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from .oauthbearer import OAuthBearerExchange, TokenRules
 from .plain import PlainExchange
-from .results import Authenticated, Refused, Reply, Result
+from .results import Authenticated, Challenge, LoginRefused, Result
 from .scram import CredentialOf, ScramExchange, ScramMechanism
 
 PLAIN = "PLAIN"
@@ -29,9 +30,9 @@ __all__ = [
     "SCRAM_SHA_256",
     "SCRAM_SHA_512",
     "Authenticated",
+    "Challenge",
     "Exchange",
-    "Refused",
-    "Reply",
+    "LoginRefused",
     "Result",
     "Sasl",
 ]

@@ -2,7 +2,7 @@
 
 Names and passwords are UTF-8 and are taken as they are: Kafka's clients and its broker leave out
 SASLprep, and a broker that did not would refuse the passwords that SASLprep changes. There is no
-channel binding (`n` only) and no delegation token; extensions are read over.
+channel binding (`n` only) and no delegation token; extensions are ignored.
 
 A user that does not exist is treated as one with a wrong password: it gets a salt, always the same
 one, and is refused after its proof, by the same sentence and after the same work.
@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import NamedTuple, Self
 
 from .principals import USER, Principal
-from .results import MOST_BYTES, Authenticated, Refused, Reply, Result, shown
+from .results import MOST_BYTES, Authenticated, Challenge, LoginRefused, Result, shown
 
 FEWEST_ITERATIONS = 4096
 MOST_ITERATIONS = 16384
@@ -155,30 +155,30 @@ class ScramExchange:
 
     def step(self, token: bytes) -> Result:
         if len(token) > MOST_BYTES:
-            result: Result = Refused(f"a token of {len(token)} bytes")
+            result: Result = LoginRefused(f"a token of {len(token)} bytes")
         else:
             result = self._next(token)
-        if not isinstance(result, Reply):
+        if not isinstance(result, Challenge):
             self._next = _over
         return result
 
     def _client_first(self, token: bytes) -> Result:
         match = _CLIENT_FIRST.fullmatch(token)
         if match is None:
-            return Refused("not a first message of SCRAM")
+            return LoginRefused("not a first message of SCRAM")
         try:
             self._user = _unescaped(match["name"])
             acts_as = _unescaped(match["authzid"] or b"")
         except UnicodeDecodeError:
-            return Refused("a user's name that is not UTF-8")
+            return LoginRefused("a user's name that is not UTF-8")
         if acts_as not in ("", self._user):
-            return Refused(
+            return LoginRefused(
                 f"{shown(self._user)} asks to act as {shown(acts_as)}",
                 "Authentication failed: Client requested an authorization id that is different "
                 "from username",
             )
         found = self._credential_of(self._user, self._mechanism)
-        # Made for all, so that it takes as long for those who exist.
+        # Made for every user, so that the time does not tell whether the user exists.
         other = stand_in(self._user, self._mechanism, self._secret)
         self._exists = found is not None
         self._credential = found or other
@@ -193,22 +193,22 @@ class ScramExchange:
         )  # fmt: skip
         self._said = match["bare"] + b"," + reply
         self._next = self._client_final
-        return Reply(reply)
+        return Challenge(reply)
 
     def _client_final(self, token: bytes) -> Result:
         match = _CLIENT_FINAL.fullmatch(token)
         if match is None:
-            return Refused("not a final message of SCRAM")
+            return LoginRefused("not a final message of SCRAM")
         try:
             channel = b64decode(match["channel"], validate=True)
             proof = b64decode(match["proof"], validate=True)
         except NotBase64:
-            return Refused("not Base64 in the final message of SCRAM")
+            return LoginRefused("not Base64 in the final message of SCRAM")
         # Ends with it, as in Kafka: librdkafka before 2.2 puts its own nonce in front once more.
         if not match["nonce"].endswith(self._nonces):
-            return Refused(f"{shown(self._user)} answers to another nonce")
+            return LoginRefused(f"{shown(self._user)} answers to another nonce")
         if channel != self._header:
-            return Refused(f"{shown(self._user)} changed the header of the first message")
+            return LoginRefused(f"{shown(self._user)} changed the header of the first message")
         return self._verified(self._said + b"," + match["unproven"], proof)
 
     def _verified(self, said: bytes, proof: bytes) -> Result:
@@ -221,9 +221,9 @@ class ScramExchange:
         fits = hmac.compare_digest(stored_key, credential.stored_key)
         ours = _hmac(credential.server_key, said, self._mechanism)
         if not self._exists:
-            return Refused(f"no user {shown(self._user)} with {self._mechanism.sasl_name}")
+            return LoginRefused(f"no user {shown(self._user)} with {self._mechanism.sasl_name}")
         if not fits:
-            return Refused(f"a wrong password of {shown(self._user)}")
+            return LoginRefused(f"a wrong password of {shown(self._user)}")
         return Authenticated(Principal(USER, self._user), b"v=" + b64encode(ours))
 
 
@@ -233,7 +233,7 @@ def _header(match: re.Match[bytes]) -> bytes:
 
 
 def _over(token: bytes) -> Result:  # noqa: ARG001
-    return Refused("a token after the end of the exchange")
+    return LoginRefused("a token after the end of the exchange")
 
 
 def _unescaped(name: bytes) -> str:

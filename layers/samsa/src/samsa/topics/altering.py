@@ -14,7 +14,7 @@ from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, check_configs
 from .group_configs import KAFKAS_DEFAULTS
-from .resources import ResourceType, check_resource, raise_unless_may_configure
+from .resources import ConfigResourceType, check_resource, raise_unless_may_configure
 
 if TYPE_CHECKING:
     from typing import Protocol, TypeVar
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .resources import Resource
 
-    class Config(Protocol):
+    class ConfigChange(Protocol):
         name: str
         value: str | None
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         """The changes that a request asks for one resource."""
 
         @property
-        def configs(self) -> Sequence[Config]: ...
+        def configs(self) -> Sequence[ConfigChange]: ...
 
     A = TypeVar("A", bound=Altered)
     R = TypeVar("R")
@@ -83,10 +83,10 @@ async def alter_all(
 async def _alter(resource: Altered, amend: Amend, dry_run: bool, broker: Broker) -> None:
     _check_entries(resource)
     kind = check_resource(resource, broker.nodes)
-    if kind is ResourceType.BROKER:
+    if kind is ConfigResourceType.BROKER:
         _refuse_any(amend({}))
         return
-    if kind is ResourceType.GROUP:
+    if kind is ConfigResourceType.GROUP:
         _refuse_group_configs(resource.resource_name, amend({}))
         return
 
@@ -127,7 +127,7 @@ def _check_entries(resource: Altered) -> None:
         raise Refused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
 
 
-def refuse_nulls(configs: Sequence[Config]) -> None:
+def refuse_nulls(configs: Sequence[ConfigChange]) -> None:
     nulls = [config.name for config in configs if config.value is None]
     if nulls:
         raise Refused(

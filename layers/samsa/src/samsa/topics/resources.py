@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Rules
 from samsa.broker.nodes import Nodes
 from samsa.ports import Topic
-from samsa.security.kinds import CLUSTER_NAME, Operation
-from samsa.security.kinds import ResourceType as Kind
+from samsa.security.kinds import CLUSTER_NAME, Operation, ResourceType
 from samsa.wire.errors import ErrorCode
 
 from .configs import Refused, check_name, default_of
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
         resource_name: str
 
 
-class ResourceType(IntEnum):
+class ConfigResourceType(IntEnum):
     """Numbered as in the config APIs. Loggers and client metrics have no configs here."""
 
     TOPIC = 2
@@ -51,20 +50,20 @@ def source_of(topic: Topic, name: str, rules: Rules) -> Source:
     return Source.BROKER if own else Source.DEFAULT
 
 
-def check_resource(resource: Resource, nodes: Nodes) -> ResourceType:
+def check_resource(resource: Resource, nodes: Nodes) -> ConfigResourceType:
     """The resource's type. Raises Refused. As in Kafka, a group need not exist."""
     kind = resource.resource_type
-    if kind == ResourceType.TOPIC:
+    if kind == ConfigResourceType.TOPIC:
         if not resource.resource_name:
             raise Refused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
         check_name(resource.resource_name)
-        return ResourceType.TOPIC
-    if kind == ResourceType.GROUP:
-        return ResourceType.GROUP
-    if kind != ResourceType.BROKER:
+        return ConfigResourceType.TOPIC
+    if kind == ConfigResourceType.GROUP:
+        return ConfigResourceType.GROUP
+    if kind != ConfigResourceType.BROKER:
         raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     _check_node(resource.resource_name, nodes)
-    return ResourceType.BROKER
+    return ConfigResourceType.BROKER
 
 
 def raise_unless_may_configure(resource: Resource, operation: Operation, access: Access) -> None:
@@ -73,12 +72,12 @@ def raise_unless_may_configure(resource: Resource, operation: Operation, access:
     if not access.is_limited:
         return
     kind, name = resource.resource_type, resource.resource_name
-    if kind == ResourceType.TOPIC:
-        raise_unless_may(access, operation, Kind.TOPIC, name)
-    elif kind == ResourceType.GROUP:
-        raise_unless_may(access, operation, Kind.GROUP, name)
+    if kind == ConfigResourceType.TOPIC:
+        raise_unless_may(access, operation, ResourceType.TOPIC, name)
+    elif kind == ConfigResourceType.GROUP:
+        raise_unless_may(access, operation, ResourceType.GROUP, name)
     else:
-        raise_unless_may(access, operation, Kind.CLUSTER, CLUSTER_NAME)
+        raise_unless_may(access, operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 def _check_node(name: str, nodes: Nodes) -> None:

@@ -12,7 +12,7 @@ and then `Complete(serial)` is the next step. `Unfinished` says that this comes 
 same request is then asked again. With an `Answer` the client may be answered before that.
 
 The serial counts the transactions of an id. An answer without an error has the serial of the
-transaction that it is about, so what comes late can be told from what belongs to the next one.
+transaction that it is about, so a late request can be told from one of the next transaction.
 
 Semantics are those of Kafka's TransactionCoordinator 4.3 (KIP-98, KIP-360, KIP-890), and differ in
 this:

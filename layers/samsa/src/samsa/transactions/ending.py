@@ -18,9 +18,9 @@ from .settings import Settings
 from .state import State, Transaction
 
 Outcome: TypeAlias = State | TransactionError | None
-"""The decision; or a refusal; or None: success, and nothing changes."""
+"""A decision; or an error; or None for success without a change."""
 Outcomes: TypeAlias = dict[State, tuple[Outcome, Outcome]]
-"""Of a commit, and of an abort."""
+"""The outcome of a commit, and the outcome of an abort."""
 
 _WRONG = TransactionError.INVALID_TXN_STATE
 _COMMIT, _ABORT = State.PREPARE_COMMIT, State.PREPARE_ABORT

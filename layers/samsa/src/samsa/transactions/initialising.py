@@ -24,7 +24,7 @@ def why_invalid(request: Init, settings: Settings) -> TransactionError | None:
 
 
 def create(request: Init, now_ms: int) -> Step:
-    """Whatever the producer names: nothing is known of it any more."""
+    """For every id and epoch that the producer names: its transaction was forgotten."""
     if request.fresh_id < 0:
         return Step(None, NeedsId())
     first = Transaction(request.fresh_id, 0, State.EMPTY, 1, request.timeout_ms, changed_at=now_ms)
@@ -50,7 +50,7 @@ def _may_recover(found: Transaction, request: Init) -> bool:
 
 
 def _fence(found: Transaction, request: Init, now_ms: int) -> Step:
-    """Abort what is ongoing. Asked again, this request then finds an epoch that nobody has used."""
+    """Abort what is ongoing. Asked again, this request then finds an unused epoch."""
     aborted = bumped(found, State.PREPARE_ABORT, now_ms, request.fresh_id)
     if aborted is None:
         return Step(found, NeedsId())

@@ -5,14 +5,14 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from samsa.handlers.k44_incremental_alter_configs import Operation
+from samsa.handlers.k44_incremental_alter_configs import ConfigOperation
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
 from samsa.http_api.kafka_client import Asked, InProcessClient, check
 from samsa.http_api.parameters import StrictBody, TopicName, examples
 from samsa.topics.broker_configs import DEFAULTS
 from samsa.topics.config_kinds import ConfigType
-from samsa.topics.resources import ResourceType, Source
+from samsa.topics.resources import ConfigResourceType, Source
 from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_configs, incremental_alter_configs
@@ -60,7 +60,7 @@ async def alter_topic_configs(topic: TopicName, changes: Changes, kafka: Asked) 
     """All of the changes or none. Every process of the cluster honours them within a second."""
     await kafka.topic(topic)
     resource = incremental_alter_configs.RESOURCE(
-        resource_type=ResourceType.TOPIC,
+        resource_type=ConfigResourceType.TOPIC,
         resource_name=topic,
         configs=[_change(name, value) for name, value in changes.configs.items()],
     )
@@ -77,23 +77,23 @@ async def broker_configs(kafka: Asked) -> Configs:
     """Under Kafka's names; none of them can be changed by a client."""
     nodes = kafka.broker.nodes
     own = nodes.controller if nodes.own is None else nodes.own
-    found = await _asked(ResourceType.BROKER, str(own), kafka)
+    found = await _asked(ConfigResourceType.BROKER, str(own), kafka)
     return Configs(configs=[_config(row, DEFAULTS[row.name][1]) for row in found])
 
 
 def _change(name: str, value: ConfigValue | None) -> Any:
-    operation = Operation.DELETE if value is None else Operation.SET
+    operation = ConfigOperation.DELETE if value is None else ConfigOperation.SET
     return incremental_alter_configs.CONFIG(
         name=name, config_operation=operation, value=None if value is None else told(value)
     )
 
 
 async def _of_topic(topic: str, kafka: InProcessClient) -> Configs:
-    found = await _asked(ResourceType.TOPIC, topic, kafka)
+    found = await _asked(ConfigResourceType.TOPIC, topic, kafka)
     return Configs(configs=[_config(row, TOPIC_CONFIGS[row.name].default) for row in found])
 
 
-async def _asked(kind: ResourceType, name: str, kafka: InProcessClient) -> list[Any]:
+async def _asked(kind: ConfigResourceType, name: str, kafka: InProcessClient) -> list[Any]:
     resource = describe_configs.RESOURCE(
         resource_type=kind, resource_name=name, configuration_keys=None
     )

@@ -109,7 +109,7 @@ async def add_partitions(topic: TopicName, wider: Wider, kafka: Asked) -> Listed
 async def delete_old_records(
     topic: TopicName, partition: PartitionNumber, before: Before, kafka: Asked
 ) -> Start:
-    """Nobody can read them any more, from now on. Offsets do not change."""
+    """Records below the offset cannot be read from now on. Offsets do not change."""
     await kafka.partition(topic, partition)
     offset = UP_TO_THE_END if before == "end" else before
     entry = delete_records.PARTITION(partition_index=partition, offset=offset)
