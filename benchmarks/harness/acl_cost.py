@@ -23,7 +23,7 @@ from .usage import fine_cpu_seconds
 VERSION = 9
 VALUE = bytes(1024)
 IN_FLIGHT = 5
-REQUESTS = 2_000
+REQUESTS = 10_000
 ACLS = ("--acls", "--super-user", SUPER_USER)
 
 

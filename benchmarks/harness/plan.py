@@ -24,7 +24,7 @@ class Plan:
     logins: int
     """In one turn."""
     acl_slices: int
-    """Of 2,000 produces with ACLs and as many without."""
+    """Of 10,000 produces with ACLs and as many without."""
     rebalances: int
     """How often, in one turn, a member joins a group and leaves it again."""
     commits: int
@@ -51,7 +51,7 @@ FULL = Plan(
     transactions=300,
     streams_lines=20_000,
     logins=300,
-    acl_slices=40,
+    acl_slices=20,
     rebalances=5,
     commits=1_000,
     idle_seconds=20,
@@ -72,7 +72,7 @@ QUICK = Plan(
     transactions=30,
     streams_lines=2_000,
     logins=30,
-    acl_slices=6,
+    acl_slices=2,
     rebalances=2,
     commits=200,
     idle_seconds=6,
