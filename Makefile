@@ -17,7 +17,7 @@ PROJECTS := $(wildcard layers/samsa/pyproject.toml */pyproject.toml)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run prepare quick test soak fuzz histories check format docs bench lock dist bundle deploy clean
+.PHONY: help setup run prepare quick test soak fuzz histories check audit format docs bench lock dist bundle deploy clean
 
 help: ## List what there is to make
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,12 @@ check: $(DEV_STAMP) ## Format, lint, stubs, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/mypy --explicit-package-bases functions
 	$(BIN)/lint-imports
+
+# In an environment of its own, as it is no part of a build. It asks PyPI's JSON API, which mirrors seldom have.
+audit: $(BIN)/python ## Ask PyPI for known vulnerabilities of what is locked
+	@$(PYTHON) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	$(VENV)/audit/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/dev.txt
 
 format: $(DEV_STAMP) ## Format and mend what ruff can
 	$(BIN)/ruff format .

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -24,6 +25,18 @@ EXCERPT_LINES = 30
 Options = Mapping[str, Sequence[str]]
 """By side: what a broker is told beyond its defaults."""
 DEFAULTS: Options = {SAMSA: (), KAFKA: ()}
+PORT, CONTROLLER = "{port}", "{controller}"
+"""In an option: the broker's port, and the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Where clients come in, and what they are told beyond the address."""
+
+    address: str
+    librdkafka: Mapping[str, str] = field(default_factory=dict)
+    java: Path | None = None
+    """A file of settings."""
 
 
 class BrokerFailed(Exception):
@@ -40,8 +53,12 @@ class Broker:
 
     def __init__(self, folder: Path, options: Sequence[str]) -> None:
         self.folder = folder
-        self.options = options
         self.port = free_port(self.spare_ports)
+        self.options = [
+            each.replace(PORT, str(self.port)).replace(CONTROLLER, str(self.port + 1))
+            for each in options
+        ]
+        self.entrance = Entrance(self.address)
         self.process: psutil.Process | None = None
         self.complaints = 0
         """Of its log, over all of its lives."""
@@ -126,9 +143,10 @@ class Samsa(Broker):
 
     def spawn(self) -> None:
         samsa, data = Path(sys.executable).with_name("samsa"), self.folder / "data"
+        where = [] if "--listen" in self.options else ["--port", str(self.port)]
         with self.output.open("wb") as output, self.log.open("wb") as log:
             self.process = psutil.Popen(
-                [samsa, "up", "--port", str(self.port), "--data", data, *self.options],
+                [samsa, "up", *where, "--data", data, *self.options],
                 env={**os.environ, **self._variables},
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -69,7 +69,9 @@ def end_to_end(bench: Bench, broker: Broker, topic: str) -> tuple[float, float]:
 
 
 def _ktool(bench: Bench, broker: Broker, topic: str, tool: str, *options: str) -> str:
-    where = ["--bootstrap-server", broker.address, "--topic", topic]
+    where = ["--bootstrap-server", broker.entrance.address, "--topic", topic]
+    if broker.entrance.java is not None:
+        where += ["--command-config", str(broker.entrance.java)]
     _, said = run([bench.anchors.ktool, tool, *where, *options], bench.plan.patience_s)
     return said
 

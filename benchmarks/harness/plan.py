@@ -21,6 +21,10 @@ class Plan:
     """Commits of which the time is taken, for one partition and for ten."""
     streams_lines: int
     """Lines of five words that Kafka Streams counts."""
+    logins: int
+    """In one turn."""
+    acl_slices: int
+    """Of 10,000 produces with ACLs and as many without."""
     rebalances: int
     """How often, in one turn, a member joins a group and leaves it again."""
     commits: int
@@ -46,6 +50,8 @@ FULL = Plan(
     transactional_messages=300_000,
     transactions=300,
     streams_lines=20_000,
+    logins=300,
+    acl_slices=20,
     rebalances=5,
     commits=1_000,
     idle_seconds=20,
@@ -65,6 +71,8 @@ QUICK = Plan(
     transactional_messages=20_000,
     transactions=30,
     streams_lines=2_000,
+    logins=30,
+    acl_slices=2,
     rebalances=2,
     commits=200,
     idle_seconds=6,

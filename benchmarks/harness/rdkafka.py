@@ -17,9 +17,10 @@ PHASE_ENDED = re.compile(r"run \d+ parts \d+ (\w+)")
 def turn(bench: Bench, broker: Broker, partitions: int, *options: str) -> dict[str, Any]:
     """Its figures for one run on a topic of its own; `cpu` has the broker's seconds by phase."""
     report = bench.scratch / "clients.json"
-    fixed = ("--runs", "1", "--parts", str(partitions), "--json", str(report))
+    fixed = ["--runs", "1", "--parts", str(partitions), "--json", str(report)]
+    fixed += [f"-X{name}={value}" for name, value in broker.entrance.librdkafka.items()]
     clients = bench.anchors.bench_clients
-    command: Command = [sys.executable, clients, broker.address, *fixed, *options]
+    command: Command = [sys.executable, clients, broker.entrance.address, *fixed, *options]
     meter, cpu = CpuMeter(broker.pid), {}
 
     def on_line(line: str) -> None:

@@ -86,6 +86,28 @@ def _transactions() -> list[Row]:
     ]
 
 
+def _security() -> list[Row]:
+    rows = []
+    for count, partitions in PARTITIONS.items():
+        of = f"with TLS, SCRAM and ACLs, 1 KB, {partitions}"
+        rows += [
+            _speed(f"secure.produce.{count}", f"librdkafka produce {of}", 1.0),
+            _speed(f"secure.consume.{count}", f"librdkafka consume {of}", 1.0),
+        ]
+    return [
+        *rows,
+        _speed("secure.java.produce", "Java ProducerPerformance with the same, 1 KB", 1.0),
+        _speed("secure.java.consume", "Java ConsumerPerformance with the same, 1 KB", 1.0),
+        Row("secure.cpu.in", "broker CPU per GB in, with the same, 1 partition", "s"),
+        Row("secure.cpu.out", "broker CPU per GB out, with the same, 1 partition", "s"),
+        Row("secure.login.p50", "SCRAM-SHA-512 login on a TLS connection, p50", "ms", target=1.0),
+        Row("secure.login.p99", "SCRAM-SHA-512 login on a TLS connection, p99", "ms"),
+        Row("secure.all.p50", "TCP, TLS handshake and login, p50", "ms", target=1.0),
+        Row("secure.all.p99", "TCP, TLS handshake and login, p99", "ms"),
+        Row("secure.acls", "broker CPU that ACLs add to a produce of 1 KB", "%", most=2.0),
+    ]
+
+
 def _groups() -> list[Row]:
     rows = []
     for size, members in GROUP_SIZES.items():
@@ -236,6 +258,7 @@ ROWS: Sequence[Row] = (
     *_latency(),
     *_java(),
     *_transactions(),
+    *_security(),
     *_groups(),
     *_life(),
     *_spark(),

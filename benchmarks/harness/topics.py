@@ -15,7 +15,8 @@ PATIENCE_S = 30
 
 @contextmanager
 def topic(broker: Broker, name: str, partitions: int = 1) -> Iterator[str]:
-    admin = AdminClient({"bootstrap.servers": broker.address, "log_level": 3})
+    where = {"bootstrap.servers": broker.entrance.address, "log_level": 3}
+    admin = AdminClient({**where, **broker.entrance.librdkafka})
     try:
         admin.create_topics([NewTopic(name, partitions, 1)])[name].result(PATIENCE_S)
     except (KafkaException, TimeoutError) as error:

@@ -11,6 +11,12 @@ def cpu_seconds(pid: int) -> float:
     return float(spent.user + spent.system)
 
 
+def fine_cpu_seconds(pid: int) -> float:
+    """The same in nanoseconds, of the threads that there are; only Linux counts them."""
+    counted = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    return sum(int(one.split()[0]) for one in counted) / 1e9 if counted else cpu_seconds(pid)
+
+
 def resident_mb(pid: int) -> float:
     return float(psutil.Process(pid).memory_info().rss / 1e6)
 

@@ -52,7 +52,7 @@ class Figures:
 class Run:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self.random = Random(setting.seed)
+        self.random = Random(setting.seed)  # noqa: S311  # repeatable
         self.loop, self.tally = Loop(), Tally()
         self.stores = Stores(setting, world(setting), self.loop, self.random)
         shape = Functions if setting.shape == FUNCTIONS else Processes

@@ -1,9 +1,10 @@
 """Every attack, a line each. A new one is a function that plays it once, and a line here."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
-from attacks import budget, connections, frames, groups, kafka, records, upkeep
+from attacks import budget, connections, frames, groups, kafka, logins, records, upkeep
 from attacks.connections import HTTP, WITH_METRICS
 from server.process import Samsa
 
@@ -13,8 +14,11 @@ Play = Callable[[Samsa], None]
 class Attack(NamedTuple):
     play: Play
     times: int = 2
-    options: tuple[str, ...] = ()
-    """Of `samsa up`."""
+    options: tuple[str, ...] | Callable[[Path], tuple[str, ...]] = ()
+    """Of `samsa up`, or what makes them, and their files in a folder."""
+
+    def options_in(self, folder: Path) -> tuple[str, ...]:
+        return self.options if isinstance(self.options, tuple) else self.options(folder)
 
 
 ATTACKS = (
@@ -57,4 +61,13 @@ ATTACKS = (
     Attack(connections.an_http_body_of_a_million_records, options=HTTP),
     Attack(connections.http_bodies_of_as_many_records_as_may_be, options=HTTP),
     Attack(connections.idle_connections_to_the_metrics_port, options=WITH_METRICS),
+    Attack(logins.downgrades, options=logins.secured),
+    Attack(logins.hostile_certificates, options=logins.secured),
+    Attack(logins.handshakes_that_trickle, options=logins.secured),
+    Attack(logins.tls_clients_that_never_read, options=logins.secured),
+    Attack(logins.every_api_before_a_login, options=logins.secured),
+    Attack(logins.a_thousand_logins, options=logins.secured),
+    Attack(logins.logins_that_are_replayed, options=logins.secured),
+    Attack(logins.huge_tokens, options=logins.secured),
+    Attack(logins.forged_tokens, options=logins.secured),
 )

@@ -23,7 +23,7 @@ UNHANDLED = ("Traceback", "request failed", "was never retrieved")
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.play.__name__)
 def test_a_client_beside_an_attack_notices_nothing(attack: Attack, tmp_path: Path) -> None:
-    with a_samsa(tmp_path, *attack.options) as samsa:
+    with a_samsa(tmp_path, *attack.options_in(tmp_path)) as samsa:
         bystander = Bystander(samsa.address[1], samsa.pid)
         bystander.rounds(20)
         began = time.monotonic()

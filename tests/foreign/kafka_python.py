@@ -3,13 +3,15 @@
 The sdist has the tests but not all that they import: see sources/kafka_python/test.
 """
 
+import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from foreign.secured import SecuredBroker
 from support.needs import kafka_python_tests
 
 TESTS = Path("test") / "integration"
@@ -23,16 +25,31 @@ def files() -> set[str]:
 
 def run(file: str, but: Iterable[str], bootstrap: str) -> tuple[dict[str, str], str]:
     """The verdict on each test of a file, and all that was printed."""
-    place = kafka_python_tests()
     path = f"{TESTS}/{file}"
+    choice = [path, *(f"--deselect={path}::{name}" for name in but)]
+    return _run(choice, {"KAFKA_URI": f"kafka://{bootstrap}"})
+
+
+def run_one(file: str, name: str, bootstrap: str) -> tuple[dict[str, str], str]:
+    return _run([f"{TESTS}/{file}::{name}"], {"KAFKA_URI": f"kafka://{bootstrap}"})
+
+
+def run_secured(file: str, broker: SecuredBroker) -> tuple[dict[str, str], str]:
+    """Of a file that wants a broker with SASL or TLS."""
+    place = {"ports": broker.ports, "folder": str(broker.folder)}
+    return _run(["-p", "test.running", f"{TESTS}/{file}"], {"SECURED": json.dumps(place)})
+
+
+def _run(choice: Iterable[str], variables: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    place = kafka_python_tests()
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", path, "-rA", "--tb=short", "--timeout=60"),
+            *(sys.executable, "-m", "pytest", "-rA", "--tb=short", "--timeout=60"),
             *("-p", "pytest_timeout", "-p", "no:cacheprovider", "-p", "no:logging"),
-            *(f"--deselect={path}::{name}" for name in but),
+            *choice,
         ],
         cwd=place,
-        env={**outside(), **settings(place, bootstrap)},
+        env={**outside(), **settings(place), **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -47,9 +64,8 @@ def outside() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
 
 
-def settings(place: Path, bootstrap: str) -> dict[str, str]:
+def settings(place: Path) -> dict[str, str]:
     return {
-        "KAFKA_URI": f"kafka://{bootstrap}",
         "KAFKA_VERSION": "4.3",
         # Only looked for: where Kafka would be if they had to start it.
         "KAFKA_ROOT": str(place),

@@ -6,6 +6,7 @@ Which pass there is asked by SAMSA_TEST_BOOTSTRAP=host:port, the address of an A
 import pytest
 from clients.adapters.confluent import Confluent
 from foreign import kafka_python
+from foreign.secured import SecuredBroker
 from support.broker import Broker
 
 PASS = {
@@ -60,16 +61,18 @@ PASS = {
     ],
 }
 
+ACLS = "test_create_describe_delete_acls"
+"""Fails on an Apache Kafka without an authorizer too."""
+SECURED = {
+    "test_sasl_integration.py": ["test_admin", "test_produce_and_consume", "test_client"],
+    "test_ssl_integration.py": ["test_ssl_handshake", "test_legacy_kafka_client_ssl"],
+}
+"""They would start brokers of their own, and get one that runs."""
+MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 LEFT_OUT = {
-    "test_create_describe_delete_acls": "ACLs; fails on an Apache Kafka without an authorizer too",
     "test_group": "fails on Apache Kafka too: a session of 3 s is below its default minimum of 6 s",
     "test_kafka_consumer_offsets_for_time_old": "skips itself on Apache Kafka too: for old brokers",
 }
-FILES_LEFT_OUT = {
-    "test_sasl_integration.py": "starts brokers of its own, with SASL",
-    "test_ssl_integration.py": "starts a broker of its own, with TLS",
-}
-
 
 TWO_PARTITIONS = "transactional_test_topic"
 """One test speaks of its partition 1, which Apache Kafka has only if it is told so."""
@@ -84,9 +87,25 @@ def two_partitions(broker: Broker) -> None:
 @pytest.mark.usefixtures("two_partitions")
 @pytest.mark.parametrize("file", PASS)
 def test_every_test_of_kafka_python_passes_but_those_left_out(file: str, broker: Broker) -> None:
-    verdicts, said = kafka_python.run(file, LEFT_OUT, broker.bootstrap)
+    verdicts, said = kafka_python.run(file, [*LEFT_OUT, ACLS], broker.bootstrap)
     assert verdicts == dict.fromkeys(PASS[file], "PASSED"), said[-8000:]
 
 
+def test_the_test_of_acls_passes_where_there_are_some(secured: SecuredBroker) -> None:
+    verdicts, said = kafka_python.run_one("test_admin_integration.py", ACLS, secured.bootstrap)
+    assert verdicts == {ACLS: "PASSED"}, said[-8000:]
+
+
+@pytest.mark.parametrize("file", SECURED)
+def test_every_test_of_kafka_python_with_sasl_and_tls_passes(
+    file: str, secured: SecuredBroker
+) -> None:
+    verdicts, said = kafka_python.run_secured(file, secured)
+    assert verdicts == dict.fromkeys(SECURED[file], "PASSED"), said[-8000:]
+    if "sasl" in file:
+        for name in SECURED[file]:
+            assert all(f"{name}[{mechanism}]" in said for mechanism in MECHANISMS)
+
+
 def test_no_file_of_kafka_python_is_forgotten() -> None:
-    assert kafka_python.files() == {*PASS, *FILES_LEFT_OUT}
+    assert kafka_python.files() == {*PASS, *SECURED}

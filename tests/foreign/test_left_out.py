@@ -9,7 +9,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "not-supported.md"
 LEFT_OUT = {
     **test_franz_go.LEFT_OUT,
     **test_kafka_python.LEFT_OUT,
-    **test_kafka_python.FILES_LEFT_OUT,
 }
 
 

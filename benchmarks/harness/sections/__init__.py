@@ -4,13 +4,26 @@ from collections.abc import Callable, Mapping
 
 from harness.bench import Bench
 
-from . import bundle, far, groups, java, latency, life, rdkafka, spark, start, transactions
+from . import (
+    bundle,
+    far,
+    groups,
+    java,
+    latency,
+    life,
+    rdkafka,
+    security,
+    spark,
+    start,
+    transactions,
+)
 
 SECTIONS: Mapping[str, Callable[[Bench], None]] = {
     "rdkafka": rdkafka.measure,
     "latency": latency.measure,
     "java": java.measure,
     "transactions": transactions.measure,
+    "security": security.measure,
     "groups": groups.measure,
     "life": life.measure,
     "spark": spark.measure,

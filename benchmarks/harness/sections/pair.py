@@ -1,10 +1,11 @@
 """A pair of brokers, started and warm; at the end, what Samsa's requests cost in store calls."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from harness.bench import Bench
-from harness.brokers import SAMSA, Broker, Samsa
+from harness.brokers import DEFAULTS, SAMSA, Broker, BrokerFailed, Options, Samsa
+from harness.process import ToolFailed
 from harness.progress import say
 from harness.rdkafka import warm_up
 
@@ -15,11 +16,22 @@ PER_REQUEST = {
 
 
 @contextmanager
-def warm_pair(bench: Bench, section: str) -> Iterator[Sequence[Broker]]:
-    with bench.brokers() as (samsa, kafka):
+def warm_pair(
+    bench: Bench,
+    section: str,
+    options: Options = DEFAULTS,
+    prepared: Callable[[Broker], None] = lambda _: None,
+) -> Iterator[Sequence[Broker]]:
+    """`prepared` is called with each broker when it has started."""
+    with bench.brokers(options) as (samsa, kafka):
         for broker in (samsa, kafka):
             say(f"{section}: starting and warming up {broker.side}")
             broker.start()
+            try:
+                prepared(broker)
+            except ToolFailed as failure:
+                # Nothing that follows would mean anything.
+                raise BrokerFailed(f"preparing {broker.side}: {failure}") from failure
             warm_up(bench, broker)
         yield samsa, kafka
         samsa.stop()

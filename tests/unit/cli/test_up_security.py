@@ -10,6 +10,7 @@ from samsa_broker.cli import up_secure, up_security
 from samsa_broker.cli.main import parser
 from samsa_broker.cli.up_security import Mistake
 from samsa_broker.server.listeners import Kind
+from samsa_broker.server.security_settings import _token_rules
 from samsa_broker.server.tls_context import ClientAuth, TlsContext
 
 TLS = ("--tls-cert", "c.pem", "--tls-key", "k.pem")
@@ -214,3 +215,12 @@ def test_the_password_is_printed_on_a_terminal_only(
     shown = "\n".join(up_secure.lines(options, tmp_path, "127.0.0.1:9092"))
     assert shown.count(password) == 3
     assert shown.count("127.0.0.1:9092") == 3
+
+
+def test_what_tokens_must_say_is_what_is_checked():
+    oauth = ("--oauth-jwks", "k", "--oauth-issuer", "i", "--oauth-audience", "a")
+    named = ("--oauth-scope", "kafka", "--oauth-scope-claim", "scp", "--oauth-principal-claim", "p")
+    found = secured(*SASL_TLS, "--sasl-mechanisms", "OAUTHBEARER", *oauth, *named)
+    assert found is not None
+    rules = _token_rules(found.oauth)
+    assert (rules.scopes, rules.scope_claim, rules.principal_claim) == ({"kafka"}, "scp", "p")

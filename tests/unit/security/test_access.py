@@ -3,7 +3,7 @@
 from unit.security.given import ALICE, HOST, acl
 
 from samsa.security import authorizer as authorizers
-from samsa.security.access import UNLIMITED, Access, Limited, Question
+from samsa.security.access import MOST_GRANTED, UNLIMITED, Access, Limited, Question
 from samsa.security.authorizer import LONGEST_NAME, Authorizer
 from samsa.security.kinds import Operation, PatternType, ResourceType
 
@@ -46,6 +46,14 @@ def test_new_entries_are_in_force_with_the_next_question():
     assert given.access.may_see(READ, TOPIC, "orders")
 
 
+def test_what_was_granted_says_nothing_of_another_operation_or_type_of_the_same_name():
+    given = Given(acl())
+    assert given.access.may(READ, TOPIC, "orders")
+    assert not given.access.may(READ, ResourceType.GROUP, "orders")
+    assert not given.access.may(WRITE, TOPIC, "orders")
+    assert given.access.may(READ, TOPIC, "orders")
+
+
 def test_each_refusal_is_told_and_what_is_only_left_out_is_not():
     given = Given(acl())
     for _ in range(2):
@@ -86,6 +94,8 @@ def test_a_client_that_asks_for_ever_new_names_fills_no_memory(monkeypatch):
     kept = given.authorizer._decisions
     assert len(kept) == 50
     assert not any(name == long for *_, name in kept)
+    assert len(given.access._granted) <= MOST_GRANTED
+    assert long not in given.access._granted
 
 
 def test_a_client_behind_ipv6_that_has_an_ipv4_address_is_at_that_address():

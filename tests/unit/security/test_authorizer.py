@@ -1,5 +1,6 @@
 """Who may do what: as StandardAuthorizer says, and as a slow reading of its rules says."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from unit.security.given import ALICE, HOST, NAMES, PATIENT, REAL_OPERATIONS, acl, acl_of, acls
@@ -149,20 +150,30 @@ def test_an_address_of_ipv6_is_one_address_however_it_is_written():
     assert canonical_host("not:an:address") == "not:an:address"
 
 
-def test_a_question_looks_at_the_entries_that_cover_the_name_only():
+@pytest.mark.parametrize("differ_by", ["name", "host"])
+def test_a_question_looks_at_the_entries_that_cover_the_name_and_the_address_only(differ_by):
     looked_at = []
 
     class Watched(Acl):
         @property
         def host(self):
-            looked_at.append(self.name)
-            return "*"
+            looked_at.append(self)
+            return super().host
 
-    entries = [
-        Watched(TOPIC, PatternType.PREFIXED, f"team-{i:05}-", "User:alice", "*",
-                Operation.READ, Permission.ALLOW)
-        for i in range(10_000)
-    ]  # fmt: skip
+        @property
+        def operation(self):
+            looked_at.append(self)
+            return super().operation
+
+    def entry(number):
+        name = f"team-{number:05}-" if differ_by == "name" else "team-"
+        host = "*" if differ_by == "name" else f"10.0.{number // 250}.{number % 250}"
+        return Watched(TOPIC, PatternType.PREFIXED, name, "User:alice", host,
+                       Operation.READ, Permission.ALLOW)  # fmt: skip
+
+    entries = [entry(number) for number in range(10_000)]
     authorizer = Authorizer(entries)
-    assert authorizer.authorize(ALICE, HOST, Operation.READ, TOPIC, "team-00077-x").allowed
-    assert set(looked_at) == {"team-00077-"}
+    looked_at.clear()
+    name = "team-00077-x"
+    assert authorizer.authorize(ALICE, "10.0.0.77", Operation.READ, TOPIC, name).allowed
+    assert set(looked_at) == {entries[77]}

@@ -5,6 +5,9 @@ import hmac
 from base64 import b64decode, b64encode
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.hmac import HMAC
+from cryptography.hazmat.primitives.kdf.pbkdf2 import PBKDF2HMAC
 from hypothesis import given
 from hypothesis import strategies as st
 from unit.security.given import PATIENT
@@ -81,6 +84,24 @@ def test_the_vector_of_rfc_7677():
     assert server.step(b"c=biws,r=%s,p=%s" % (nonce, proof)) == Authenticated(
         Principal("User", "user"), b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
     )
+
+
+@given(
+    password=st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
+    salt=st.binary(min_size=1),
+    rounds=st.integers(1, 64),
+)
+@pytest.mark.parametrize("mechanism", [SHA_256, SHA_512])
+def test_credentials_are_those_that_another_library_makes(mechanism, password, salt, rounds):
+    digest = {SHA_256: hashes.SHA256(), SHA_512: hashes.SHA512()}[mechanism]
+    salted = PBKDF2HMAC(digest, digest.digest_size, salt, rounds).derive(password.encode())
+    client_key, server_key = HMAC(salted, digest), HMAC(salted, digest)
+    client_key.update(b"Client Key")
+    server_key.update(b"Server Key")
+    stored_key = hashes.Hash(digest)
+    stored_key.update(client_key.finalize())
+    made = ScramCredential.from_password(password, salt, rounds, mechanism)
+    assert made[:3] == (salt, stored_key.finalize(), server_key.finalize())
 
 
 @pytest.mark.parametrize("row", answers("scram"), ids=lambda row: row["password"][:8])

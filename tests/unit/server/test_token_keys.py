@@ -1,10 +1,17 @@
 """Keys of tokens: which tokens they accept, and when they are read again."""
 
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.request import Request
 
 import pytest
 from joserfc.jwk import RSAKey
+from support.serving import serving
 from support.tokens import Issuer, part, published
 
 from samsa_broker.server import token_keys
@@ -99,7 +106,9 @@ def test_a_withdrawn_key_ends_within_the_hour(given: Given):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{}", b"[]", b'{"keys": 5}', b'{"keys": [{"kty": "EC"}]}']
+    "content",
+    [b"", b"{}", b"[]", b'{"keys": 5}', b'{"keys": [{"kty": "EC"}]}', b"[" * 1_000_000],
+    ids=["nothing", "an object", "a list", "a number", "half a key", "nested"],
 )
 def test_keys_that_cannot_be_read_leave_the_last_ones(given: Given, content: bytes):
     token = given.issuer.token()
@@ -119,3 +128,64 @@ def test_keys_are_read_from_a_url_up_to_a_limit(given: Given, monkeypatch: pytes
         monkeypatch.setattr(token_keys, "MOST_BYTES", 10)
         keys = TokenKeys(url, given.clock)
         assert not keys.verify(given.issuer.token(), {"alg": "ES256", "kid": "one"})
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        {"kty": "EC"},
+        {"kty": "EC", "crv": "unheard of", "x": "AA", "y": "AA"},
+        {"kty": "RSA", "n": 5},
+    ],
+)
+def test_a_key_that_is_not_whole_spoils_no_other(given: Given, half: dict[str, Any]):
+    published = json.loads(given.issuer.jwks)
+    published["keys"].insert(0, half)
+    given.path.write_text(json.dumps(published))
+    assert given.accepts(given.issuer.token())
+
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def answering(answer: Answer) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer(self)
+
+        def log_message(self, *_: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}/jwks"
+
+
+def test_keys_that_come_byte_by_byte_are_given_up(given: Given, monkeypatch: pytest.MonkeyPatch):
+    """Each byte is in time for itself; meanwhile every login with a token waits."""
+    monkeypatch.setattr(token_keys, "TIMEOUT_S", 0.5)
+
+    def trickle(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        began = time.monotonic()
+        try:
+            while time.monotonic() - began < 20:
+                handler.wfile.write(b" ")
+                time.sleep(0.05)
+        except OSError:
+            pass
+
+    with answering(trickle) as url:
+        keys = TokenKeys(url, given.clock)
+        began = time.monotonic()
+        assert not keys.verify(given.issuer.token(), {"alg": "ES256", "kid": "one"})
+        assert time.monotonic() - began < 10
+
+
+def test_no_redirect_leads_out_of_tls():
+    tls = Request("https://issuer.example/jwks")
+    follow = token_keys._StaysWithTls().redirect_request
+    with pytest.raises(OSError, match="it redirects to http:"):
+        follow(tls, None, 302, "Found", {}, "http://issuer.example/jwks")
+    assert follow(tls, None, 302, "Found", {}, "https://elsewhere.example/jwks") is not None

@@ -86,7 +86,7 @@ def _names(host: str, advertised: Sequence[tuple[Kind | None, tuple[str, int]]])
     names = [where[0] for _, where in advertised] + ["localhost", "127.0.0.1", "::1"]
     if not is_loopback(host):
         names += [socket.gethostname()]
-        names += [] if host in ("0.0.0.0", "::") else [host]
+        names += [] if host in ("0.0.0.0", "::") else [host]  # noqa: S104  # left out
     return list(dict.fromkeys(names))
 
 

@@ -86,6 +86,10 @@ def _add_sasl(sasl: Any) -> None:
         "--oauth-principal-claim", metavar="NAME", default="sub",
         help="the claim that names the user (%(default)s)",
     )  # fmt: skip
+    sasl.add_argument(
+        "--oauth-scope-claim", metavar="NAME", default="scope",
+        help="the claim that lists the scopes (%(default)s)",
+    )  # fmt: skip
     skew = "how far the clocks of broker and issuer may be apart"
     add_number(sasl, "--oauth-clock-skew-ms", whole, 30_000, skew, "MS")
 
@@ -246,6 +250,7 @@ def _oauth(given: argparse.Namespace) -> OAuthSettings | None:
         frozenset(given.oauth_audience),
         frozenset(given.oauth_scope),
         given.oauth_principal_claim,
+        given.oauth_scope_claim,
         given.oauth_clock_skew_ms,
     )
 

@@ -35,6 +35,7 @@ class OAuthSettings:
     audiences: frozenset[str]
     scopes: frozenset[str] = frozenset()
     principal_claim: str = "sub"
+    scope_claim: str = "scope"
     skew_ms: int = 30_000
 
 
@@ -128,5 +129,6 @@ def _token_rules(settings: OAuthSettings | None) -> TokenRules | None:
         settings.audiences,
         settings.scopes,
         settings.principal_claim,
+        settings.scope_claim,
         skew_ms=settings.skew_ms,
     )

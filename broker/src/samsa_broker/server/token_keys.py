@@ -9,10 +9,11 @@ import json
 import logging
 import threading
 import time
-import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from joserfc import jws
 from joserfc.errors import JoseError
@@ -25,8 +26,11 @@ log = logging.getLogger("samsa.server")
 SELDOM_S = 10.0
 REFRESH_S = 3_600.0
 TIMEOUT_S = 5.0
+"""For all of an answer, however slowly it comes."""
 MOST_BYTES = 1024 * 1024
+AT_ONCE = 64 * 1024
 MOST_KEYS = 100
+HTTP = ("http://", "https://")
 KINDS = ("RSA", "EC", "OKP")
 PUBLIC = (RSAKey, ECKey, OKPKey)
 Key = RSAKey | ECKey | OKPKey
@@ -94,23 +98,54 @@ def _fits(compact: str, algorithm: str, key: Key) -> bool:
     return True
 
 
+class _StaysWithTls(HTTPRedirectHandler):
+    """Who answers a request without TLS on the way must not say who may come in."""
+
+    def redirect_request(
+        self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Request | None:
+        if not newurl.startswith("https://" if req.type == "https" else HTTP):
+            raise OSError(f"it redirects to {newurl[:100]}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+_opener = build_opener(_StaysWithTls)
+
+
 def _content(source: str) -> bytes:
     """Raises OSError and ValueError."""
-    if not source.startswith(("http://", "https://")):
+    if not source.startswith(HTTP):
         return Path(source.removeprefix("file://")).read_bytes()
-    with urllib.request.urlopen(source, timeout=TIMEOUT_S) as answer:
-        content: bytes = answer.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"more than {MOST_BYTES} bytes")
-    return content
+    deadline = time.monotonic() + TIMEOUT_S
+    found = bytearray()
+    with _opener.open(source, timeout=TIMEOUT_S) as answer:
+        while more := answer.read1(AT_ONCE):
+            found += more
+            if len(found) > MOST_BYTES:
+                raise ValueError(f"more than {MOST_BYTES} bytes")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not read within {TIMEOUT_S:.0f} s")
+    return bytes(found)
 
 
 def _public_keys(content: bytes) -> list[Key]:
-    """Keys that sign by a public key; others, of a kind that is not known, are left out. Raises
-    ValueError and JoseError."""
-    found = json.loads(content)
+    """Keys that sign by a public key. Others are left out: those of a kind that is not known, and
+    those that are not whole. Raises ValueError."""
+    try:
+        found = json.loads(content)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     if not isinstance(found, dict) or not isinstance(found.get("keys"), list):
         raise ValueError("not a JSON Web Key Set")
     known = [key for key in found["keys"] if isinstance(key, dict) and key.get("kty") in KINDS]
-    keys = KeySet.import_key_set({"keys": known[:MOST_KEYS]}).keys
-    return [key for key in keys if isinstance(key, PUBLIC)]
+    keys = list(_whole(known[:MOST_KEYS]))
+    if known and not keys:
+        raise ValueError("no key is whole")
+    return keys
+
+
+def _whole(found: list[dict[str, Any]]) -> Iterator[Key]:
+    for each in found:
+        with suppress(JoseError, ValueError, TypeError, KeyError):
+            keys = KeySet.import_key_set({"keys": [each]}).keys
+            yield from (key for key in keys if isinstance(key, PUBLIC))

@@ -25,7 +25,7 @@ from pyspark_samsa.jobs.tables import DELTA_LOG, add_format, raise_unless
 from pyspark_samsa.options import ENVIRONMENT
 
 SPEC = "spark-pipeline.yml"
-TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105  # the name of a variable
 FORMAT = "spark.sql.sources.default"
 EXAMPLES = """\
   samsa pipeline run                          the trucks, into ./trucks
@@ -150,7 +150,7 @@ def update(spark: SparkSession, spec: Path, given: argparse.Namespace) -> int:
     refresh += ["--full-refresh-all"] * given.full_refresh_all
     command = [sys.executable, str(tool), "run", "--spec", str(spec), *refresh]
     ours = {**os.environ, "SPARK_REMOTE": remote(spark)}
-    return subprocess.run(command, env=ours, check=False).returncode
+    return subprocess.run(command, env=ours, check=False).returncode  # noqa: S603  # its own words
 
 
 def remote(spark: SparkSession) -> str:

@@ -20,7 +20,7 @@ class Chaos:
     dice: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
-        self.dice = random.Random(self.seed)
+        self.dice = random.Random(self.seed)  # noqa: S311  # repeatable
 
     def drops(self) -> bool:
         return self.dice.random() < self.drop

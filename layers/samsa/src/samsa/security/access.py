@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
-from .authorizer import Authorizer, Decision
+from .authorizer import LONGEST_NAME, Authorizer, Decision
 from .kinds import Operation, ResourceType
 from .principals import ANONYMOUS, Principal, canonical_host
 
@@ -74,9 +74,14 @@ OnDecision = Callable[[Question, Decision | None], None]
 single ACL decides there). It is called in the middle of a request, and must be quick."""
 
 
+MOST_GRANTED = 100
+"""Names of which one client's grants are remembered."""
+
+
 class Limited:
     """The rights of one principal at one address, by the ACLs that are in force when it is
-    asked. `current` gives the Authorizer of now, which remembers its answers."""
+    asked. `current` gives the Authorizer of now, which remembers its answers; what was granted
+    to this client is remembered here, because a producer asks the same with each request."""
 
     is_limited = True
 
@@ -91,12 +96,27 @@ class Limited:
         self.host = canonical_host(host)
         self._current = current
         self._on_decision = on_decision
+        self._granted: dict[str, tuple[Operation, ResourceType, Authorizer]] = {}
+        """By name: what was granted last, and by which ACLs."""
 
     def may(self, operation: Operation, resource: ResourceType, name: str) -> bool:
+        granted = self._granted.get(name)
+        if granted is not None:
+            what, of, by = granted
+            if what is operation and of is resource and by is self._current():
+                return True
         decision = self._decision(operation, resource, name)
-        if not decision.allowed:
+        if decision.allowed:
+            self._remember(operation, resource, name)
+        else:
             self._tell(decision, operation, resource, name)
         return decision.allowed
+
+    def _remember(self, operation: Operation, resource: ResourceType, name: str) -> None:
+        if len(self._granted) >= MOST_GRANTED:
+            self._granted.clear()
+        if len(name) <= LONGEST_NAME:
+            self._granted[name] = operation, resource, self._current()
 
     def may_see(self, operation: Operation, resource: ResourceType, name: str) -> bool:
         return self._decision(operation, resource, name).allowed

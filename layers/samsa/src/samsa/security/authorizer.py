@@ -12,7 +12,8 @@ The rules are those of Kafka's StandardAuthorizer:
   the answer is what `allow_if_no_acl` says.
 
 The ACLs of an Authorizer never change: a change makes another Authorizer. ACLs are found by
-principal, then by name, so that a question costs the same with ten ACLs and with ten thousand.
+principal and address, then by name, so that a question costs the same with ten ACLs and with ten
+thousand.
 """
 
 from collections import defaultdict
@@ -113,12 +114,14 @@ class Authorizer:
         self.acls = tuple(dict.fromkeys(acls))
         self.super_users = super_users
         self.allow_if_no_acl = allow_if_no_acl
-        self._of_principal: dict[tuple[ResourceType, str], _Patterns] = defaultdict(_Patterns)
+        self._of_client: dict[tuple[ResourceType, str, str], _Patterns] = defaultdict(_Patterns)
+        """By the principal and the address that they are about."""
         self._of_all: dict[ResourceType, _Patterns] = defaultdict(_Patterns)
         self._decisions: Bounded[_Question, Decision] = Bounded(MOST_ANSWERS)
         self._any: Bounded[tuple[str, str, Operation, ResourceType], bool] = Bounded(MOST_ANSWERS)
         for acl in self.acls:
-            self._of_principal[acl.resource_type, acl.principal].add(acl)
+            where = acl.resource_type, acl.principal, canonical_host(acl.host)
+            self._of_client[where].add(acl)
             if allow_if_no_acl:
                 self._of_all[acl.resource_type].add(acl)
 
@@ -146,9 +149,9 @@ class Authorizer:
         if who in self.super_users:
             return SUPER_USER
         allowing: Acl | None = None
-        for patterns in self._patterns_of(who, resource_type):
+        for patterns in self._patterns_of(who, host, resource_type):
             for acl in patterns.covering(name):
-                if _speaks_of(acl, host, operation):
+                if _speaks_of(acl, operation):
                     if acl.permission is Permission.DENY:
                         return Decision(False, Reason.ACL, acl)
                     allowing = allowing or acl
@@ -175,9 +178,9 @@ class Authorizer:
     ) -> bool:
         allowed: list[Acl] = []
         denied: set[tuple[PatternType, str]] = set()
-        for patterns in self._patterns_of(who, resource_type):
+        for patterns in self._patterns_of(who, host, resource_type):
             for acl in patterns:
-                if not _has_host(acl, host) or acl.operation not in (operation, Operation.ALL):
+                if acl.operation not in (operation, Operation.ALL):
                     continue
                 if acl.permission is Permission.ALLOW:
                     allowed.append(acl)
@@ -187,10 +190,10 @@ class Authorizer:
                     denied.add((acl.pattern_type, acl.name))
         return any(acl.is_wildcard or not _is_dominated(acl, denied) for acl in allowed)
 
-    def _patterns_of(self, who: str, resource_type: ResourceType) -> Iterator[_Patterns]:
-        yield self._of_principal.get((resource_type, who), _NOTHING)
-        if who != EVERY_USER:
-            yield self._of_principal.get((resource_type, EVERY_USER), _NOTHING)
+    def _patterns_of(self, who: str, host: str, resource_type: ResourceType) -> Iterator[_Patterns]:
+        for principal in dict.fromkeys((who, EVERY_USER)):
+            for place in dict.fromkeys((host, WILDCARD)):
+                yield self._of_client.get((resource_type, principal, place), _NOTHING)
 
     def _allows_by_default(self, resource_type: ResourceType, name: str) -> bool:
         if not self.allow_if_no_acl:
@@ -198,18 +201,10 @@ class Authorizer:
         return next(self._of_all.get(resource_type, _NOTHING).covering(name), None) is None
 
 
-def _speaks_of(acl: Acl, host: str, operation: Operation) -> bool:
-    return _has_host(acl, host) and (
-        acl.operation in (operation, Operation.ALL)
-        or (
-            acl.permission is Permission.ALLOW
-            and acl.operation in IMPLIED_BY.get(operation, ())
-        )
-    )  # fmt: skip
-
-
-def _has_host(acl: Acl, host: str) -> bool:
-    return acl.host == WILDCARD or acl.host == host or canonical_host(acl.host) == host
+def _speaks_of(acl: Acl, operation: Operation) -> bool:
+    return acl.operation in (operation, Operation.ALL) or (
+        acl.permission is Permission.ALLOW and acl.operation in IMPLIED_BY.get(operation, ())
+    )
 
 
 def _is_dominated(acl: Acl, denied: set[tuple[PatternType, str]]) -> bool:

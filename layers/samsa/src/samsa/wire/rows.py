@@ -84,5 +84,5 @@ def _initialiser(fields: tuple[Field, ...]) -> Any:
         lines.append(f"\n    self.{name} = {value}")
     star = "*, " if parameters else ""
     source = f"def __init__(self, {star}{', '.join(parameters)}):{''.join(lines) or ' pass'}"
-    exec(source, namespace)
+    exec(source, namespace)  # noqa: S102  # made of our own tables
     return namespace["__init__"]
