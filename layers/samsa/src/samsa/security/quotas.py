@@ -128,6 +128,10 @@ class QuotaTable:
         }
         self._keys = {key for key, _ in self._limits}
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._keys
+
     def has(self, key: str) -> bool:
         """Whether anything is limited by this key: if not, nothing need be measured."""
         return key in self._keys
