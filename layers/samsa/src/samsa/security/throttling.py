@@ -23,7 +23,9 @@ from .rates import SAMPLES, WINDOW_MS, Rate, TokenBucket
 MOST_RATES = 10_000
 DROPPED_AT_ONCE = 4
 """Idle rates that are dropped for each new one."""
-LONGEST_MS = 2**31 - 1
+SHORTEST_FETCH_MS = 100
+"""A fetch that is a little over its quota waits so long at least: for as long as its rate does not
+fall it would be asked again every millisecond, and each time the ledger is read."""
 _Place = tuple[str, str, str]
 R = TypeVar("R", Rate, TokenBucket)
 
@@ -78,9 +80,10 @@ class Throttling:
         is_first = rate.measure(now_ms) == 0
         rate.record(size, now_ms)
         throttle_ms = 0 if is_first else rate.throttle_ms(limit.value, now_ms)
-        if throttle_ms:
-            rate.record(-size, now_ms)
-        return throttle_ms
+        if not throttle_ms:
+            return 0
+        rate.record(-size, now_ms)
+        return max(throttle_ms, SHORTEST_FETCH_MS)
 
     def most_bytes(self, user: str, client_id: str) -> int | None:
         """More than this in one fetch is over the quota by itself, however idle the client was."""
