@@ -25,6 +25,7 @@ class Peer:
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(address)
+        self.client_id = "peer"
         self._numbers = itertools.count(1)
         self._asked: list[tuple[int, ApiKey, int]] = []
 
@@ -38,7 +39,7 @@ class Peer:
         """A request that is counted as sent: what is done with its bytes is the test's business."""
         number = next(self._numbers)
         self._asked.append((number, key, version))
-        return request_frame(APIS[key], version, number, "peer", row)
+        return request_frame(APIS[key], version, number, self.client_id, row)
 
     def say(self, data: bytes) -> None:
         self.socket.sendall(data)

@@ -61,7 +61,7 @@ def a_server(
     users = Users()
     sasl = Sasl(mechanisms, users.credential, b"secret", more.get("token_rules"))
     security = Security(users, Audit(), lambda: NOW_MS, sasl, reauthenticate_ms)
-    broker = cast(Broker, type("Nothing", (), {})())
+    broker = cast(Broker, type("Nothing", (), {"throttling": None})())
     return Server(broker, ServerLimits(), security=security)
 
 

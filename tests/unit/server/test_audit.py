@@ -1,11 +1,13 @@
 """What the audit log says, how often, and never a secret or a line without a bound."""
 
 import logging
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from samsa.access.view import AdminChange
+from samsa.broker.broker import Broker
 from samsa.security.access import Question
 from samsa.security.kinds import Operation, ResourceType
 from samsa.security.principals import Principal
@@ -108,7 +110,7 @@ async def changed(written: Audit, key: ApiKey, row: Any, answer: Any) -> None:
     class Access:
         principal = ALICE
 
-    async def answered(*_: Any) -> Any:
+    async def answered(*_: Any, **__: Any) -> Any:
         return answer
 
     requests = AuditedRequests.__new__(AuditedRequests)
@@ -117,8 +119,9 @@ async def changed(written: Audit, key: ApiKey, row: Any, answer: Any) -> None:
     body = memoryview(APIS[key].request.encode_bytes(version, row))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("samsa.client_requests.answer", answered)
-        for name in ("_address", "_broker", "_client_host"):
+        for name in ("_address", "_client_host"):
             setattr(requests, name, None)
+        requests._broker = cast(Broker, SimpleNamespace(throttling=None))
         request = Request(key, version, 1, "c", body)
         assert await requests.answer(request) is answer
 

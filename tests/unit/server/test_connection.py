@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -23,7 +24,7 @@ FETCH = request_frame(APIS[ApiKey.FETCH], 4, 2, "c", fetch.REQUEST())
 async def client() -> AsyncIterator[socket.socket]:
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
-    server = Server(cast(Broker, object()), advertise=("127.0.0.1", 9092))
+    server = Server(cast(Broker, SimpleNamespace(throttling=None)), advertise=("127.0.0.1", 9092))
     connection = Connection(ours, "127.0.0.1:1", server)
     server.connections.add(connection)
     connection.start()
@@ -103,7 +104,9 @@ class Crowd:
     """Several connections of one server, each of which a test speaks on."""
 
     def __init__(self) -> None:
-        self.server = Server(cast(Broker, object()), advertise=("127.0.0.1", 9092))
+        self.server = Server(
+            cast(Broker, SimpleNamespace(throttling=None)), advertise=("127.0.0.1", 9092)
+        )
         self.clients: list[socket.socket] = []
         self.connections: list[Connection] = []
 

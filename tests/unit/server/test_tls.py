@@ -45,7 +45,7 @@ class Running:
     """A server with one TLS listener, whose handlers answer nothing of interest."""
 
     def __init__(self, certificates: Certificates, auth: ClientAuth, limits: ServerLimits) -> None:
-        broker = cast(Any, type("Nothing", (), {})())
+        broker = cast(Any, type("Nothing", (), {"throttling": None})())
         self.server = Server(cast(Broker, broker), limits)
         self.certificates = certificates
         self.tls = TlsContext(certificates.files(auth))

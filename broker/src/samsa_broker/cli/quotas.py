@@ -16,7 +16,8 @@ from .options import add_command
 KEYS = (*CLIENT_KEYS, CONNECTION_CREATION_RATE)
 SET = f"""
 Set limits, or remove them with KEY=none. Keys: {", ".join(CLIENT_KEYS)} of users and client ids,
-and {CONNECTION_CREATION_RATE} of addresses. Rates are per second, and for each process.
+and {CONNECTION_CREATION_RATE} of addresses. Rates are per second, of all
+processes together: each grants its share.
 """
 EXAMPLES = """
 examples:

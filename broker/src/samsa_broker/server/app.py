@@ -23,6 +23,7 @@ from .announcing import Announcer
 from .listener import Server, ServerLimits
 from .listeners import Kind, Listener, ListenerAddress
 from .metrics import calls_per_request, serve_metrics
+from .quota_changes import QuotaChanges
 from .security_settings import SecuritySettings, make_user, secured
 from .tls_context import ClientAuth, TlsContext, TlsFiles
 from .wakeup_address import hear_others
@@ -144,7 +145,7 @@ async def _serve(
 ) -> None:
     security = secured(broker, settings.security) if settings.security is not None else None
     server = Server(broker, _within_files(settings.limits), security=security)
-    fresh = await _keep_fresh(broker, settings.security)
+    fresh = await _keep_fresh(server, settings.security)
     addresses = _listen(server, settings)
     host, port, advertise = addresses[0].host, addresses[0].port, addresses[0].advertise
     metrics, metrics_port = None, None
@@ -173,8 +174,7 @@ async def _serve(
     for listener in listeners:
         await listener.close()
     await server.close()
-    if fresh is not None:
-        fresh.cancel()
+    fresh.cancel()
     if security is not None:
         security.close()
     if metrics is not None:
@@ -182,16 +182,15 @@ async def _serve(
     event(log, logging.INFO, "stopped", **calls_per_request(server))
 
 
-async def _keep_fresh(
-    broker: Broker, settings: SecuritySettings | None
-) -> "asyncio.Task[None] | None":
-    """Read ACLs, credentials and quotas before the first client comes, and from then on."""
-    if broker.access is None or settings is None:
-        return None
-    if settings.first_user is not None:
-        await make_user(broker.access, settings.first_user)
-    await broker.access.refresh()
-    return asyncio.create_task(broker.access.keep_fresh())
+async def _keep_fresh(server: Server, settings: SecuritySettings | None) -> "asyncio.Task[None]":
+    """Read ACLs, credentials and quotas before the first client comes, and from then on. Quotas are
+    in force without security too."""
+    view = server.broker.stored_access
+    if settings is not None and settings.first_user is not None:
+        await make_user(view, settings.first_user)
+    await view.refresh()
+    QuotaChanges(server, view)
+    return asyncio.create_task(view.keep_fresh())
 
 
 def _listen(server: Server, settings: ServerSettings) -> list[ListenerAddress]:

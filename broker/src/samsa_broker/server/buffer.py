@@ -82,6 +82,14 @@ class ReceiveBuffer:
         self.frames += 1
         return self._view[first : self._start]
 
+    @property
+    def has_frame(self) -> bool:
+        """Whether a whole frame is unread, or one that is out of bounds: `take` says so."""
+        if self._end - self._start < PREFIX:
+            return False
+        size: int = _SIZE.unpack_from(self._view, self._start)[0]
+        return not 0 <= size <= self.max_frame or self._end - self._start >= PREFIX + size
+
     def release(self) -> None:
         self.leases -= 1
         if self.leases == 0 and self._start == self._end:

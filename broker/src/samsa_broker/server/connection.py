@@ -16,6 +16,9 @@ from it. If a store is slow, the receive buffer fills up, and then the socket's 
          │  ▲
          ▼  │
        GROWING, when the buffer is full             CLOSED, from any of them
+
+A client over a quota is MUTED after its answer: its next request is not looked at, and nothing is
+read from its socket, until its time is up (`muted.py`).
 """
 
 import asyncio
@@ -31,13 +34,16 @@ from samsa.client_requests import HEARTBEATS, MAY_PARK, OVERLAP
 from samsa.eager_task import Rest, begin
 from samsa.ports import Unavailable
 from samsa.runtime.logs import event
+from samsa.security.quotas import REQUEST_PERCENTAGE
 from samsa.wire.errors import DecodeError
 from samsa.wire.frame import Request, read_request
 
 from .answers import Answers
+from .buffer import COPIED
 from .listeners import PLAIN, Listener
 from .progress import ClientProgress
 from .replies import PendingReplies, PendingReply
+from .request_quotas import RequestQuotas
 from .request_room import RequestRoom
 from .sender import Sender
 from .socket_reader import SocketReader
@@ -64,11 +70,13 @@ class Phase(Enum):
     """An answer that holds memory is being sent."""
     GROWING = auto()
     """The buffer is full: it waits for answers to be sent, or for memory."""
+    MUTED = auto()
+    """The client is over a quota. The task waits until its time is up."""
     CLOSED = auto()
 
 
 # Bound once: to look a member up in its class takes as long as some steps of a request.
-AWAKE, RESTING, HANDLING, PARKED, SENDING, GROWING, CLOSED = Phase
+AWAKE, RESTING, HANDLING, PARKED, SENDING, GROWING, MUTED, CLOSED = Phase
 
 
 class Connection:
@@ -80,10 +88,13 @@ class Connection:
         self.listener = listener
         self._socket = sock
         self._server = server
+        self._broker = server.broker
         self._loop = asyncio.get_running_loop()
         self._requests = server.requests_of(sock, peer, listener)
         self._reader, self._sender = _ends(sock, self.readable, self.abort, server)
         self._buffer = self._reader.buffer
+        self._quotas = RequestQuotas(self._requests, server.stats, self._mute)
+        self._is_muted = False
         self._room = RequestRoom(self._buffer, server)
         self._answers = Answers(self._sender, server)
         self._replies = PendingReplies(self._send_ready, self._memory_free)
@@ -121,7 +132,10 @@ class Connection:
         """Handle the frames that were read, until one has to wait."""
         reader = self._reader
         try:
-            while not reader.ended and (frame := self._buffer.take()) is not None:
+            while not (reader.ended or self._is_muted):
+                frame = self._buffer.take()
+                if frame is None:
+                    break
                 self._progress.last_active = self._loop.time()
                 if not self._handle_alike(frame):
                     self._begun = begin(self._handle(frame))
@@ -131,7 +145,8 @@ class Connection:
                 self._phase = RESTING
         except Exception as error:
             self._failed = error
-        if self._begun or self._failed or reader.ended or self._buffer.is_full:
+        is_to_wake = reader.ended or self._is_muted or self._buffer.is_full
+        if self._begun or self._failed or is_to_wake:
             self._wake()
         elif self._server.memory.contended:
             self.give_back()
@@ -164,6 +179,10 @@ class Connection:
     async def _next_frame(self) -> memoryview | None:
         """The next whole frame; None when the client has gone or the server closes."""
         while True:
+            if self._is_muted:
+                await self._unmuted()
+                if self._server.closing:
+                    return None
             frame = self._buffer.take()
             if frame is not None:
                 return frame
@@ -204,6 +223,17 @@ class Connection:
         self._phase = AWAKE
         self._progress.last_active = self._loop.time()
 
+    async def _unmuted(self) -> None:
+        """Wait until the time is up. Memory that is not needed meanwhile is given back."""
+        self._phase = MUTED
+        self._reader.unwatch()
+        while self._is_muted and not self._server.closing:
+            if self._room.size and not self._buffer.leases and self._buffer.unread <= COPIED:
+                self._room.shrink()
+            await self._woken()
+        self._phase = AWAKE
+        self._progress.last_active = self._loop.time()
+
     async def _woken(self) -> None:
         self._waiter = self._loop.create_future()
         await self._waiter
@@ -220,11 +250,16 @@ class Connection:
         """Handle a produce that is like an earlier one. False if it has to be handled as usual."""
         if len(self._replies) >= MOST_UNDER_WAY or not self._sender.empty:
             return False
+        throttling = self._broker.throttling
+        if throttling is not None and throttling.limits(REQUEST_PERCENTAGE):
+            return False
         begun = self._requests.begin_alike(frame)
         if begun is None:
             return False
         request, later = begun
         self._count(request)
+        if throttling is not None and (throttle := self._requests.throttle(request)) is not None:
+            self._quotas.count_produce(later, throttle, len(frame))
         self._replies.add(request, later)
         return True
 
@@ -236,7 +271,11 @@ class Connection:
             await self._replies.all_sent()
         if not self._sender.empty:
             await self._sender.drained()
-        await self._finish(request, await self._requests.answer(request))
+        if self._broker.throttling is None:
+            await self._finish(request, await self._requests.answer(request))
+        else:
+            answer = await self._quotas.answer(request, len(frame))
+            await self._quotas.finish(request, self._finish(request, answer))
 
     def _count(self, request: Request) -> None:
         self._server.stats.requests[request.api_key] += 1
@@ -267,8 +306,31 @@ class Connection:
 
     def _memory_free(self) -> None:
         self._buffer.release()
-        if self._phase is GROWING:
+        if self._phase is GROWING or self._phase is MUTED:
             self._wake()
+
+    # Quotas
+
+    def _mute(self, seconds: float) -> None:
+        self._is_muted = True
+        self._server.muted.add(self, seconds)
+
+    def unmute(self) -> None:
+        self._is_muted = False
+        if self._phase is MUTED:
+            self._wake()
+
+    def hung_up(self) -> None:
+        """Called while muted, when the client has closed its side. What it sent before is still
+        handled: a producer without acknowledgements may be gone before its time is up."""
+        if self._phase is MUTED:
+            self._reader.receive()
+            if not self._buffer.has_frame:
+                self._stop_if_gone()
+
+    @property
+    def fd(self) -> int:
+        return self._reader.fd
 
     # What the server asks, and does
 
@@ -326,6 +388,7 @@ class Connection:
 
     def _close(self) -> None:
         self._phase = CLOSED
+        self._server.muted.drop(self)
         self._reader.end()
         self._replies.close()
         self._sender.close()

@@ -12,15 +12,18 @@ from samsa.broker.broker import Broker
 from samsa.broker.nodes import FurtherListener
 from samsa.client_requests import ClientRequests
 from samsa.runtime.logs import Repeated, event
+from samsa.security.quotas import CONNECTION_CREATION_RATE
 
 from .accepting import Acceptor
 from .announcing import Announcer
 from .audited_requests import AuditedRequests
 from .connection import Connection
+from .delays import Delays
 from .handshakes import Handshakes
 from .idle_poller import IdlePoller
 from .listeners import PLAIN, Kind, Listener
 from .memory import MemoryClaim, RequestMemory
+from .muted import MutedConnections
 from .sasl_connection import SaslConnection
 from .security import Security
 from .stats import ServerStats
@@ -29,6 +32,9 @@ log = logging.getLogger("samsa.server")
 BACKLOG = 512
 TOO_MANY = "too many connections"
 TOO_MANY_OF_ONE = "too many connections of one address"
+TOO_FAST = "new connections of one address over its quota"
+MOST_DELAYED = 256
+"""Connections over a quota that wait to be closed. Above, they are closed at once."""
 IDLE_CHECK_S = 15.0
 CONTENDED_CHECK_S = 1.0
 IPV4_AS_IPV6 = "::ffff:"
@@ -61,6 +67,8 @@ class Server:
     idle_poller: IdlePoller = field(default_factory=IdlePoller)
     security: Security | None = None
     handshakes: Handshakes = field(default_factory=Handshakes)
+    muted: MutedConnections = field(default_factory=MutedConnections)
+    _too_fast: Delays[socket.socket] = field(default_factory=lambda: Delays(socket.socket.close))
     _acceptors: list[Acceptor] = field(default_factory=list)
     _per_host: Counter[str] = field(default_factory=Counter)
     _refusals: dict[str, Repeated] = field(init=False)
@@ -68,7 +76,8 @@ class Server:
 
     def __post_init__(self) -> None:
         self._refusals = {
-            why: Repeated(log, logging.WARNING, why) for why in (TOO_MANY, TOO_MANY_OF_ONE)
+            why: Repeated(log, logging.WARNING, why)
+            for why in (TOO_MANY, TOO_MANY_OF_ONE, TOO_FAST)
         }
         self.memory = RequestMemory(self.limits.max_request_memory, self.limits.max_frame_bytes)
 
@@ -119,6 +128,10 @@ class Server:
             self._refusals[why].happened(peer=peer)
             sock.close()
             return
+        throttling = self.broker.throttling
+        if throttling is not None and (wait_ms := throttling.connect(host)):
+            self._close_later(sock, peer, wait_ms)
+            return
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -132,6 +145,17 @@ class Server:
         else:
             connect = partial(self._connect, listener, peer)
             self.handshakes.begin(sock, listener.tls.current, peer, connect)
+
+    def _close_later(self, sock: socket.socket, peer: str, wait_ms: int) -> None:
+        """As Kafka: a client that connects again at once is slower by the time that it waits."""
+        self.stats.refused += 1
+        self.stats.throttled[CONNECTION_CREATION_RATE] += 1
+        self.stats.throttled_ms[CONNECTION_CREATION_RATE] += wait_ms
+        self._refusals[TOO_FAST].happened(peer=peer)
+        if len(self._too_fast) < MOST_DELAYED:
+            self._too_fast.add(sock, wait_ms / 1000)
+        else:
+            sock.close()
 
     def _connect(self, listener: Listener, peer: str, sock: socket.socket | None) -> None:
         """`sock` is None if the TLS handshake has failed."""
@@ -219,12 +243,15 @@ class Server:
         for task in self._tasks:
             task.cancel()
         await self.handshakes.close()
+        self._too_fast.end_all()
+        self._too_fast.stop()
         for connection in list(self.connections):
             connection.take_no_more()
         left = [connection.ended for connection in self.connections]
         if left:
             await asyncio.wait(left, timeout=self.limits.shutdown_grace_s)
         self.idle_poller.stop()
+        self.muted.stop()
         with suppress(TimeoutError):  # any process may finish them
             async with asyncio.timeout(self.limits.shutdown_grace_s):
                 await self.broker.finish_transactions()

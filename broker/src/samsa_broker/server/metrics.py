@@ -82,6 +82,7 @@ class Collector:
         refusals = self._server.broker.group_refusals
         yield CounterMetricFamily("samsa_group_refusals", "Groups that were full.", refusals)
         yield from _security(self._server)
+        yield from _quotas(self._server)
         yield from _transactions(self._server)
         yield from _cluster(self._server)
         yield from _disks(self._server)
@@ -164,6 +165,29 @@ def _security(server: Server) -> Iterator[Any]:
     yield CounterMetricFamily("samsa_logins_refused", "Refused.", audit.refused_logins)
     yield CounterMetricFamily(
         "samsa_operations_refused", "Refused by ACLs.", audit.refused_operations
+    )
+
+
+def _quotas(server: Server) -> Iterator[Any]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    stats, throttling = server.stats, server.broker.throttling
+    told = CounterMetricFamily(
+        "samsa_throttled", "Requests and connections that had to wait.", labels=["quota"]
+    )
+    seconds = CounterMetricFamily(
+        "samsa_throttled_seconds", "How long they had to wait, together.", labels=["quota"]
+    )
+    for key, count in list(stats.throttled.items()):
+        told.add_metric([key], count)
+        seconds.add_metric([key], stats.throttled_ms[key] / 1000)
+    yield told
+    yield seconds
+    yield GaugeMetricFamily("samsa_muted_connections", "Over a quota now.", len(server.muted))
+    yield GaugeMetricFamily(
+        "samsa_quota_rates",
+        "Users, client ids and addresses whose rates are kept.",
+        0 if throttling is None else len(throttling),
     )
 
 

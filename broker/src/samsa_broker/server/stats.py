@@ -13,3 +13,7 @@ class ServerStats:
     requests: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     let_go: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     """Connections that the server closed, by reason."""
+    throttled: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """Requests and connections that were told to wait, by quota."""
+    throttled_ms: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    """How long, together."""

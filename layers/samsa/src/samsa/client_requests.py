@@ -12,6 +12,7 @@ from samsa.data_path.produce_template import ProduceTemplates
 from samsa.dispatch import answer
 from samsa.handlers.k00_produce import produce_alike
 from samsa.security.access import UNLIMITED, Access
+from samsa.security.throttling import ClientThrottle
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request
 
@@ -48,7 +49,16 @@ class ClientRequests:
 
     def answer(self, request: Request) -> Coroutine[Any, Any, Answer]:
         """Raises DecodeError; Unavailable."""
-        return answer(request, self._address, self._broker, self._client_host, self.access)
+        broker, access = self._broker, self.access
+        throttle = None if broker.throttling is None else self.throttle(request)
+        return answer(request, self._address, broker, self._client_host, access, throttle=throttle)
+
+    def throttle(self, request: Request) -> ClientThrottle | None:
+        """None: there are no quotas."""
+        throttling = self._broker.throttling
+        if throttling is None:
+            return None
+        return ClientThrottle(throttling, self.access.principal.name, request.client_id or "")
 
     def learn(self, request: Request, later: Later) -> None:
         """From now on, produces that are like this one may take the shorter way."""

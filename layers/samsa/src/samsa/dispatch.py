@@ -10,6 +10,7 @@ from samsa.broker.request_ports import RequestPorts
 from samsa.broker.work import SHORT
 from samsa.handlers import k18_api_versions
 from samsa.security.access import UNLIMITED, Access
+from samsa.security.throttling import ClientThrottle
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, TooManyElements
 from samsa.wire.frame import Request, response_frame
@@ -32,6 +33,7 @@ async def answer(
     client_host: str = "",
     access: Access = UNLIMITED,
     ports: RequestPorts | None = None,
+    throttle: ClientThrottle | None = None,
 ) -> Answer:
     """A row, None, Later or Held. `access` is what the client may do. Raises DecodeError: the
     caller closes the connection."""
@@ -43,6 +45,7 @@ async def answer(
         client_host,
         access=access,
         ports=ports,
+        throttle=throttle,
     )
     if version != request.api_version:
         return k18_api_versions.unsupported_version()
@@ -83,8 +86,11 @@ def encode(request: Request, row: Answer, most: int = ANY_NUMBER) -> list[Segmen
 
 def encode_later(request: Request, later: Later) -> list[Segment]:
     """An empty list if the client does not want an answer."""
-    body = later.body()
+    body = later.body() if not later.throttle_ms else None
     if body is None:
-        row = later.build()
-        return [] if row is None else encode(request, row)
+        row: Any = later.build()
+        if row is None:
+            return []
+        row.throttle_time_ms = later.throttle_ms
+        return encode(request, row)
     return response_frame(request.api_key, request.api_version, request.correlation_id, [body])

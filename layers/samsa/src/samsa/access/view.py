@@ -28,7 +28,7 @@ from samsa.ports.bounds import MOST_CHANGED_AT_ONCE
 from samsa.security.access import Access, Limited, OnDecision
 from samsa.security.authorizer import Authorizer
 from samsa.security.principals import Principal
-from samsa.security.quotas import Quotas
+from samsa.security.quotas import Quotas, QuotaTable
 
 from .contents import NOTHING, ChangePlan, Contents
 from .entries import CredentialKey
@@ -78,7 +78,11 @@ class SecurityView:
         self.rules = rules or SecurityRules()
         self.on_decision = on_decision
         self.on_change = on_change
+        self.on_quotas: Callable[[], None] | None = None
+        """Called after quotas have changed, by whomever."""
         self.contents: Contents = NOTHING
+        self.quota_table = QuotaTable({})
+        """The same object for as long as no quota changes."""
         self.is_known = False
         """Whether the store has answered since the start."""
         self._store = store
@@ -170,21 +174,29 @@ class SecurityView:
         self, before: Contents, state: SecurityState, removed: list[SecurityEntry] | None = None
     ) -> Contents:
         """Put into force what the store has."""
-        contents, authorizer = await self._made(before, state, removed or [])
+        contents, authorizer, table = await self._made(before, state, removed or [])
+        has_new_quotas = table is not self.quota_table
         self.contents, self._authorizer, self.is_known = contents, authorizer, True
+        self.quota_table = table
+        if has_new_quotas and self.on_quotas is not None:
+            self.on_quotas()
         return contents
 
     async def _made(
         self, before: Contents, state: SecurityState, removed: list[SecurityEntry]
-    ) -> tuple[Contents, Authorizer]:
-        def make() -> tuple[Contents, Authorizer]:
+    ) -> tuple[Contents, Authorizer, QuotaTable]:
+        def make() -> tuple[Contents, Authorizer, QuotaTable]:
             contents = before.after(state.version, state.entries, removed)
+            table = self.quota_table
+            if contents.quota_values != self.contents.quota_values:
+                table = QuotaTable(contents.quotas)
             if self.is_known and contents.acls == self.contents.acls:
-                return contents, self._authorizer
+                return contents, self._authorizer, table
             rules = self.rules
-            return contents, Authorizer(contents.acls, rules.super_users, rules.allow_if_no_acl)
+            made = Authorizer(contents.acls, rules.super_users, rules.allow_if_no_acl)
+            return contents, made, table
 
-        is_long = max(len(state.entries), len(before.acls)) > LONG
+        is_long = max(len(state.entries), len(before.acls), len(before.quota_values)) > LONG
         return await asyncio.to_thread(make) if is_long else make()
 
     async def change(self, plan: Callable[[Contents], Awaitable[ChangePlan[R]]]) -> R:

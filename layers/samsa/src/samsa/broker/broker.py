@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from samsa.coordinator.group_totals import GroupTotals
     from samsa.coordinator.transactions import TransactionCoordinator
     from samsa.groups import GroupSettings
+    from samsa.security.throttling import ClientThrottle, Throttling
     from samsa.wire.messages.produce import ProduceRequest
     from samsa.wire.schema import Row
 
@@ -91,6 +92,9 @@ class Context(NamedTuple):
     """Who the client is and what it may do."""
     ports: RequestPorts | None = None
     """None: the ports of the process (`Broker.ports_of`)."""
+    throttle: "ClientThrottle | None" = None
+    """None: no quotas are enforced. A handler that throttles says so in its answer's
+    `throttle_time_ms`, and the server mutes the connection for as long."""
 
 
 @dataclass(slots=True)
@@ -113,6 +117,8 @@ class Broker:
     access: "SecurityView | None" = None
     """ACLs, credentials and quotas; None: security is off."""
     _stored_access: "SecurityView | None" = field(init=False, default=None)
+    throttling: "Throttling | None" = None
+    """None: there are no quotas, or this process does not enforce them."""
     works_after_answers: bool = False
     """Whether it may finish work after an answer, as a process can and a function cannot."""
     _coordinator: "Coordinator | None" = field(init=False, default=None)
@@ -274,7 +280,7 @@ class Later:
     connection may read its next request. The answer is built when all of `under_way` is done or the
     timeout is over. The request's memory is in use until all of `under_way` is done."""
 
-    __slots__ = ("alone", "timeout_s", "under_way")
+    __slots__ = ("alone", "throttle_ms", "timeout_s", "under_way")
 
     def __init__(
         self,
@@ -286,6 +292,8 @@ class Later:
         self.timeout_s = timeout_s
         self.alone = alone
         """The request's row, if it is for one partition: later requests may be of its kind."""
+        self.throttle_ms = 0
+        """For the answer, if the client is over a quota."""
 
     def build(self) -> "Row | None":
         """A row; None if the client does not want an answer."""

@@ -10,6 +10,9 @@ timed out, is finished here (`committed_reads.py`). A consumer with a rack is re
 process of that zone (`nodes.py`), at once and without records. Only the process that leads the
 partition does so.
 
+A consumer over its quota gets an answer without topics, at once and before anything is read from
+the objects. An answer has at most what the quota grants for ten seconds, and one batch at least.
+
 Needs READ on each topic. A replica id in the request is not looked at: it gives no other rights.
 
 Versions: 0-3 know no isolation, and get message sets, converted from the batches (0-1 magic 0, 2-3
@@ -44,6 +47,7 @@ from samsa.wire.messages.fetch import (
 )
 
 if TYPE_CHECKING:
+    from samsa.security.throttling import ClientThrottle
     from samsa.wire.messages.fetch import (
         AbortedTransaction,
         FetchableTopicResponse,
@@ -70,6 +74,8 @@ async def fetch(request: FetchRequest, context: Context, broker: Broker) -> Fetc
         async for read in broker.work.pace(reads):
             read.send_near(request.rack_id, broker)
     most = min(request.max_bytes, broker.rules.max_fetch_bytes)
+    if context.throttle is not None:
+        most = context.throttle.fewer_bytes(most)
     old: MessageSets | None = None
     if context.version <= LAST_WITH_MESSAGE_SETS:
         most = min(most, MAX_BYTES)
@@ -77,6 +83,10 @@ async def fetch(request: FetchRequest, context: Context, broker: Broker) -> Fetc
     ports = broker.ports_of(context)
     await _wait_for_data(request, reads, most, ports, broker)
     trim(reads, most)
+    if context.throttle is not None:
+        throttle_ms = _throttle_ms(reads, context.throttle)
+        if throttle_ms:
+            return RESPONSE(throttle_time_ms=throttle_ms)
     size = _memory(reads, old, broker)
     await broker.answer_memory.acquire(size)
     try:
@@ -90,6 +100,12 @@ async def fetch(request: FetchRequest, context: Context, broker: Broker) -> Fetc
     except BaseException:
         broker.answer_memory.release(size)
         raise
+
+
+def _throttle_ms(reads: list[Read], throttle: ClientThrottle) -> int:
+    """Counts what would be sent. Above 0 nothing is, and nothing was counted."""
+    size = sum(read.plan.size for read in reads if read.plan is not None)
+    return throttle.record_fetch(size) if size else 0
 
 
 def _memory(reads: list[Read], old: MessageSets | None, broker: Broker) -> int:

@@ -5,7 +5,8 @@ accepted, because the stores replicate; the answer says 1. A manual assignment m
 existing nodes. Configs are checked as in Kafka, and kept. Needs CREATE on the cluster or on the
 topic; without DESCRIBE_CONFIGS on the topic the answer does not say how it was made.
 
-Versions: 1+ can validate only. 5+ answer with the configs. 7 with the topic's id.
+Versions: 1+ can validate only. 5+ answer with the configs. 6+ are refused topics over the quota of
+mutations, also if they only validate. 7 with the topic's id.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.assignments import check_assignment
 from samsa.topics.catalog import check_count
 from samsa.topics.configs import Refused, default_of
+from samsa.topics.mutations import Mutations
 from samsa.topics.per_topic import each_topic
 from samsa.topics.permitted import is_visible, may_quietly, may_topic
 from samsa.topics.resources import source_of
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     )
 
 DEFAULT = -1
+KNOWS_THROTTLING = 6
 
 
 @handles(ApiKey.CREATE_TOPICS)
@@ -45,15 +48,17 @@ async def create_topics(
     request: CreateTopicsRequest, context: Context, broker: Broker
 ) -> CreateTopicsResponse:
     access = context.access
+    mutations = Mutations(context, KNOWS_THROTTLING)
     may_create_all = may_quietly(access, Operation.CREATE)
 
     async def create(asked: CreatableTopic) -> CreatableTopicResult:
         dry_run = request.validate_only
         if not (may_create_all or may_topic(access, Operation.CREATE, asked.name)):
             raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
-        topic = await broker.catalog.create(
-            asked.name, _partitions(asked, broker.nodes), _configs(asked), dry_run
-        )
+        count, configs = _partitions(asked, broker.nodes), _configs(asked)
+        mutations.check()
+        topic = await broker.catalog.create(asked.name, count, configs, dry_run)
+        mutations.count(topic.partitions)
         if not is_visible(access, Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
             return TOPIC_RESPONSE(
                 name=topic.name,
@@ -70,7 +75,8 @@ async def create_topics(
             configs=_described(topic, broker.rules),
         )
 
-    return RESPONSE(topics=await each_topic(request.topics, TOPIC_RESPONSE, create, broker))
+    topics = await each_topic(request.topics, TOPIC_RESPONSE, create, broker)
+    return RESPONSE(topics=topics, throttle_time_ms=mutations.throttle_ms)
 
 
 def _partitions(asked: CreatableTopic, nodes: Nodes) -> int:

@@ -7,7 +7,7 @@ name has another id, so it never sees them.
 Needs DELETE on the cluster or on the topic. As in Kafka, a topic that is given by its name needs
 DESCRIBE too; without that, the answer to an id does not tell the name.
 
-Versions: 6 can name topics by id.
+Versions: 5+ are refused topics over the quota of mutations. 6 can name topics by id.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from samsa.coordinator.offsets import forget_offsets
 from samsa.ports import Topic, Unavailable
 from samsa.security.access import UNLIMITED
 from samsa.security.kinds import Operation, ResourceType
+from samsa.topics.configs import Refused
+from samsa.topics.mutations import Mutations
 from samsa.topics.permitted import is_visible, may_quietly, may_topic, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
         DeleteTopicsResponse,
     )
 
+KNOWS_THROTTLING = 5
 FIRST_WITH_IDS = 6
 _REFUSED = refusal(ResourceType.TOPIC)
 FORBIDDEN = _REFUSED.code, _REFUSED.message
@@ -43,17 +46,23 @@ async def delete_topics(
     request: DeleteTopicsRequest, context: Context, broker: Broker
 ) -> DeleteTopicsResponse:
     access = context.access if not may_quietly(context.access, Operation.DELETE) else UNLIMITED
+    mutations = Mutations(context, KNOWS_THROTTLING)
+    how = access, broker, mutations
     if context.version < FIRST_WITH_IDS:
         names = broker.work.pace(request.topic_names)
-        return RESPONSE(responses=[await _delete(n, None, access, broker) async for n in names])
-    topics = broker.work.pace(request.topics)
-    return RESPONSE(
-        responses=[await _delete(t.name, t.topic_id, access, broker) async for t in topics]
-    )
+        responses = [await _delete(name, None, *how) async for name in names]
+    else:
+        topics = broker.work.pace(request.topics)
+        responses = [await _delete(topic.name, topic.topic_id, *how) async for topic in topics]
+    return RESPONSE(responses=responses, throttle_time_ms=mutations.throttle_ms)
 
 
 async def _delete(
-    name: str | None, topic_id: UUID | None, access: Access, broker: Broker
+    name: str | None,
+    topic_id: UUID | None,
+    access: Access,
+    broker: Broker,
+    mutations: Mutations,
 ) -> DeletableTopicResult:
     if name is not None and not may_topic(access, Operation.DESCRIBE, name):
         return _answer(name, None, *FORBIDDEN)
@@ -62,13 +71,18 @@ async def _delete(
         if topic is not None and not may_topic(access, Operation.DELETE, topic.name):
             is_seen = is_visible(access, Operation.DESCRIBE, ResourceType.TOPIC, topic.name)
             return _answer(topic.name if is_seen else None, topic_id, *FORBIDDEN)
+        if topic is not None:
+            mutations.check()
         if topic is None or not await broker.catalog.delete(topic):
             code = (
                 ErrorCode.UNKNOWN_TOPIC_ID if name is None else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             )
             return _answer(name, topic_id, code)
+    except Refused as refused:
+        return _answer(name, topic_id, refused.code, refused.message)
     except Unavailable as error:
         return _answer(name, topic_id, ErrorCode.REQUEST_TIMED_OUT, str(error))
+    mutations.count(topic.partitions)
     broker.log.background.start(broker.log.retainer.bury(topic))
     broker.log.background.start(forget_offsets(broker, topic))
     return _answer(topic.name, topic.id, ErrorCode.NONE)

@@ -3,6 +3,8 @@
 Behaviour: a topic gets more partitions, never fewer; they exist, and can be used, when the answer
 comes. Other processes see them when they next look up the topic, which is within a second. An
 assignment may only name existing nodes, and changes nothing. Needs ALTER on each topic.
+
+Versions: 3 is refused partitions over the quota of mutations, also if it only validates.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.assignments import check_assignment
 from samsa.topics.catalog import check_count
 from samsa.topics.configs import Refused
+from samsa.topics.mutations import Mutations
 from samsa.topics.per_topic import each_topic
 from samsa.topics.permitted import raise_unless_may
 from samsa.wire.apis import ApiKey
@@ -32,20 +35,32 @@ if TYPE_CHECKING:
         CreatePartitionsTopicResult,
     )
 
+KNOWS_THROTTLING = 3
+
 
 @handles(ApiKey.CREATE_PARTITIONS)
 async def create_partitions(
     request: CreatePartitionsRequest, context: Context, broker: Broker
 ) -> CreatePartitionsResponse:
+    mutations = Mutations(context, KNOWS_THROTTLING)
+
     async def widen(asked: CreatePartitionsTopic) -> CreatePartitionsTopicResult:
         raise_unless_may(context.access, Operation.ALTER, ResourceType.TOPIC, asked.name)
         dry_run = request.validate_only
-        await broker.catalog.change(
-            asked.name, lambda topic: _wider(topic, asked, broker.nodes), dry_run
-        )
+        added = 0
+
+        def wider(topic: Topic) -> Topic:
+            nonlocal added
+            added = asked.count - topic.partitions
+            return _wider(topic, asked, broker.nodes)
+
+        mutations.check()
+        await broker.catalog.change(asked.name, wider, dry_run)
+        mutations.count(added)
         return TOPIC_RESPONSE(name=asked.name)
 
-    return RESPONSE(results=await each_topic(request.topics, TOPIC_RESPONSE, widen, broker))
+    results = await each_topic(request.topics, TOPIC_RESPONSE, widen, broker)
+    return RESPONSE(results=results, throttle_time_ms=mutations.throttle_ms)
 
 
 def _wider(topic: Topic, asked: CreatePartitionsTopic, nodes: Nodes) -> Topic:

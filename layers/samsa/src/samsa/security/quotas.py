@@ -128,6 +128,10 @@ class QuotaTable:
         }
         self._keys = {key for key, _ in self._limits}
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._keys
+
     def has(self, key: str) -> bool:
         """Whether there is a limit with this key. If not, nothing has to be measured."""
         return key in self._keys

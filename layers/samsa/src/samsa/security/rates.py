@@ -58,6 +58,10 @@ class Rate:
             return 0
         return _rounded((rate - limit) / limit * self.elapsed_ms(now_ms))
 
+    def is_idle(self, now_ms: int) -> bool:
+        """Whether nothing of it is left to be measured."""
+        return now_ms - self._newest_ms >= (self.samples + 1) * self.window_ms
+
     def _forward(self, now_ms: int) -> int:
         self._newest_ms = max(self._newest_ms, now_ms)
         return self._newest_ms
@@ -101,6 +105,10 @@ class TokenBucket:
     def throttle_ms(self, limit: float, now_ms: int) -> int:
         tokens = self._filled(limit, now_ms)
         return _rounded(-tokens / limit * 1000) if tokens < 0 else 0
+
+    def is_idle(self, now_ms: int) -> bool:
+        """Whether it was not used for so long that it is full. One in debt is never idle."""
+        return self._tokens >= 0 and now_ms - self._newest_ms >= self.samples * self.window_ms
 
     def _filled(self, limit: float, now_ms: int) -> float:
         now_ms = max(now_ms, self._newest_ms)

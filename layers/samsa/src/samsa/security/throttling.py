@@ -1,15 +1,18 @@
 """How fast clients are, measured against their quotas, and how long those over them must wait.
 
-One process measures what it serves itself. Rates are kept for the clients that were seen last, so
-that made-up client ids take a bounded memory.
+One process measures what it serves itself, against its share of each quota: the limit divided by
+the processes of the cluster. Rates are kept for the clients that were seen last and not for idle
+ones, so that made-up client ids take a bounded memory.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from samsa.bounded import Bounded
 
 from .quotas import (
     CONNECTION_CREATION_RATE,
+    CONSUMER_BYTE_RATE,
     CONTROLLER_MUTATION_RATE,
     REQUEST_PERCENTAGE,
     Limit,
@@ -18,83 +21,158 @@ from .quotas import (
 from .rates import SAMPLES, WINDOW_MS, Rate, TokenBucket
 
 MOST_RATES = 10_000
+DROPPED_AT_ONCE = 4
+"""Idle rates that are dropped for each new one."""
+SHORTEST_FETCH_MS = 100
+"""A fetch that is a little over its quota waits so long at least: for as long as its rate does not
+fall it would be asked again every millisecond, and each time the ledger is read."""
 _Place = tuple[str, str, str]
+R = TypeVar("R", Rate, TokenBucket)
 
 
 class Throttling:
-    """`current` gives the quotas of now."""
-
-    def __init__(self, current: Callable[[], QuotaTable]) -> None:
+    def __init__(
+        self,
+        current: Callable[[], QuotaTable],
+        now_ms: Callable[[], int],
+        processes: Callable[[], int] = lambda: 1,
+    ) -> None:
+        """`current` gives the quotas of now. `now_ms` should be monotonic: while a clock stands
+        still, so do the rates."""
         self._current = current
+        self._now_ms = now_ms
+        self._processes = processes
         self._rates: Bounded[_Place, Rate] = Bounded(MOST_RATES)
         self._buckets: Bounded[_Place, TokenBucket] = Bounded(MOST_RATES)
+
+    def __len__(self) -> int:
+        """Rates that are kept."""
+        return len(self._rates) + len(self._buckets)
 
     def limits(self, key: str) -> bool:
         """Whether there are such quotas at all: without, a server need not count."""
         return self._current().has(key)
 
-    def record(self, key: str, user: str, client_id: str, value: float, now_ms: int) -> int:
-        """Counts bytes (of produce or fetch) or a share of a second in per cent (of requests). The
-        answer is for how many milliseconds the client must be silent: 0 within the quota."""
-        limit = self._current().limit(key, user, client_id)
+    def forget(self) -> None:
+        """All that was measured."""
+        self._rates.clear()
+        self._buckets.clear()
+
+    def record(self, key: str, user: str, client_id: str, value: float) -> int:
+        """Counts bytes (of produce) or a share of a second in per cent (of requests). The answer is
+        for how many milliseconds the client must be silent: 0 within the quota."""
+        limit = self._limit(key, user, client_id)
         if limit is None:
             return 0
-        rate = self._rate(limit)
+        now_ms, rate = self._now_ms(), self._rate(limit)
         rate.record(value, now_ms)
         throttle_ms = rate.throttle_ms(limit.value, now_ms)
         return min(throttle_ms, WINDOW_MS) if key == REQUEST_PERCENTAGE else throttle_ms
 
-    def take_back(self, key: str, user: str, client_id: str, value: float, now_ms: int) -> None:
-        """What was counted was not sent: a fetch that is throttled is answered with nothing."""
-        limit = self._current().limit(key, user, client_id)
-        if limit is not None:
-            self._rate(limit).record(-value, now_ms)
-
-    def most_bytes(self, key: str, user: str, client_id: str) -> float | None:
-        """More than this in one answer is over the quota by itself, however idle the client was."""
-        limit = self._current().limit(key, user, client_id)
-        return None if limit is None else limit.value * (SAMPLES - 1) * WINDOW_MS / 1000
-
-    def mutate(
-        self, user: str, client_id: str, partitions: float, now_ms: int, strict: bool = True
-    ) -> int:
-        """Counts partitions that are created or deleted. Strict: an answer above 0 refuses them
-        (THROTTLING_QUOTA_EXCEEDED), and they are not counted. Otherwise, for clients that do not
-        know that error, they are allowed and the client is silent for that long."""
-        limit = self._current().limit(CONTROLLER_MUTATION_RATE, user, client_id)
+    def record_fetch(self, user: str, client_id: str, size: int) -> int:
+        """Counts the bytes of a fetch. Above 0 it has to be answered without them, and they are not
+        counted. The first bytes after an idle time are always allowed: a batch that is larger than
+        the quota of a whole window would never be read otherwise."""
+        limit = self._limit(CONSUMER_BYTE_RATE, user, client_id)
         if limit is None:
             return 0
-        bucket = self._bucket(limit)
-        throttle_ms = bucket.throttle_ms(limit.value, now_ms) if strict else 0
-        if throttle_ms == 0:
-            bucket.record(partitions, limit.value, now_ms)
-        return throttle_ms if strict else bucket.throttle_ms(limit.value, now_ms)
+        now_ms, rate = self._now_ms(), self._rate(limit)
+        is_first = rate.measure(now_ms) == 0
+        rate.record(size, now_ms)
+        throttle_ms = 0 if is_first else rate.throttle_ms(limit.value, now_ms)
+        if not throttle_ms:
+            return 0
+        rate.record(-size, now_ms)
+        return max(throttle_ms, SHORTEST_FETCH_MS)
 
-    def connect(self, host: str, now_ms: int) -> int:
+    def most_bytes(self, user: str, client_id: str) -> int | None:
+        """More than this in one fetch is over the quota by itself, however idle the client was."""
+        limit = self._limit(CONSUMER_BYTE_RATE, user, client_id)
+        if limit is None:
+            return None
+        return max(1, int(limit.value * (SAMPLES - 1) * WINDOW_MS / 1000))
+
+    def mutation_throttle_ms(self, user: str, client_id: str) -> int:
+        """Above 0, earlier mutations have used up the quota: a strict client is refused more."""
+        limit = self._limit(CONTROLLER_MUTATION_RATE, user, client_id)
+        return self._bucket(limit).throttle_ms(limit.value, self._now_ms()) if limit else 0
+
+    def record_mutation(self, user: str, client_id: str, partitions: int) -> None:
+        """Counts partitions that were created or deleted, which may be more than is left."""
+        limit = self._limit(CONTROLLER_MUTATION_RATE, user, client_id)
+        if limit is not None:
+            self._bucket(limit).record(partitions, limit.value, self._now_ms())
+
+    def connect(self, host: str) -> int:
         """Counts a new connection from an address. Above 0 it is closed after so long, and is not
         counted."""
-        limit = self._current().connections_per_second(host)
-        if limit is None:
+        whole = self._current().connections_per_second(host)
+        if whole is None:
             return 0
-        rate = self._rate(Limit(CONNECTION_CREATION_RATE, host, "", limit))
+        limit = self._share(Limit(CONNECTION_CREATION_RATE, host, "", whole))
+        now_ms, rate = self._now_ms(), self._rate(limit)
         rate.record(1, now_ms)
-        throttle_ms = min(rate.throttle_ms(limit, now_ms), WINDOW_MS)
+        throttle_ms = min(rate.throttle_ms(limit.value, now_ms), WINDOW_MS)
         if throttle_ms:
             rate.record(-1, now_ms)
         return throttle_ms
 
+    def _limit(self, key: str, user: str, client_id: str) -> Limit | None:
+        limit = self._current().limit(key, user, client_id)
+        return None if limit is None else self._share(limit)
+
+    def _share(self, limit: Limit) -> Limit:
+        return limit._replace(value=limit.value / max(1, self._processes()))
+
     def _rate(self, limit: Limit) -> Rate:
-        place = (limit.key, limit.user, limit.client_id)
-        rate = self._rates.use(place)
-        if rate is None:
-            rate = Rate()
-            self._rates.keep(place, rate)
-        return rate
+        return self._kept(self._rates, limit, Rate)
 
     def _bucket(self, limit: Limit) -> TokenBucket:
+        return self._kept(self._buckets, limit, TokenBucket)
+
+    def _kept(self, there: Bounded[_Place, R], limit: Limit, make: Callable[[], R]) -> R:
         place = (limit.key, limit.user, limit.client_id)
-        bucket = self._buckets.use(place)
-        if bucket is None:
-            bucket = TokenBucket()
-            self._buckets.keep(place, bucket)
-        return bucket
+        found = there.use(place)
+        if found is None:
+            self._drop_idle(there)
+            found = make()
+            there.keep(place, found)
+        return found
+
+    def _drop_idle(self, there: Bounded[_Place, R]) -> None:
+        """The one that was used longest ago is the first."""
+        now_ms = self._now_ms()
+        for _ in range(DROPPED_AT_ONCE):
+            if not there:
+                return
+            place, first = next(iter(there.items()))
+            if not first.is_idle(now_ms):
+                return
+            del there[place]
+
+
+class ClientThrottle(NamedTuple):
+    """The quotas of the client of one request."""
+
+    throttling: Throttling
+    user: str
+    client_id: str
+    """Empty if it has none."""
+
+    def record(self, key: str, value: float) -> int:
+        return self.throttling.record(key, self.user, self.client_id, value)
+
+    def record_fetch(self, size: int) -> int:
+        return self.throttling.record_fetch(self.user, self.client_id, size)
+
+    def fewer_bytes(self, most: int) -> int:
+        """`most` bytes of a fetch, or fewer."""
+        found = self.throttling.most_bytes(self.user, self.client_id)
+        return most if found is None else min(most, found)
+
+    @property
+    def mutation_throttle_ms(self) -> int:
+        return self.throttling.mutation_throttle_ms(self.user, self.client_id)
+
+    def record_mutation(self, partitions: int) -> None:
+        self.throttling.record_mutation(self.user, self.client_id, partitions)
