@@ -11,7 +11,7 @@ from typing import Any
 from mangum import Mangum
 
 from samsa.http_api.app import application
-from samsa.http_api.kafka_client import InProcessClient
+from samsa.http_api.kafka_client import ServedBroker
 from samsa.runtime.system import SystemClock, fresh_words
 from samsa_websocket.gateway.assembly import Assembly
 from samsa_websocket.gateway.settings import GatewaySettings
@@ -33,7 +33,7 @@ if SETTINGS.ledger.endpoint is not None:
     # A local DynamoDB starts empty; in an account the table is made by the deployment.
     LOOP.run_until_complete(PARTS.ledger.create_table())
 
-app = application(InProcessClient(PARTS.broker, may_wait=False))
+app = application(ServedBroker(PARTS.broker, may_wait=False))
 serve = Mangum(app, lifespan="off")
 
 

@@ -4,6 +4,7 @@ Changes of ACLs, credentials and quotas are audited where they are made (`Securi
 """
 
 from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -18,6 +19,8 @@ from .audit import Audit
 
 MOST_LINES = 100
 """Of one request, which may name thousands of topics."""
+Asked = Callable[[], Any]
+"""The row of a request."""
 Changes = Iterator[tuple[str, int]]
 """What was to be changed, and the error code that was answered."""
 
@@ -37,16 +40,23 @@ class AuditedRequests(ClientRequests):
 
     async def _audited(self, request: Request) -> Answer:
         answer = await super().answer(request)
-        changes = CHANGES[request.api_key](request, answer)
-        for resource, code in islice(changes, MOST_LINES):
-            self._audit.changed(
-                principal=self.access.principal,
-                address=self._peer,
-                action=APIS[request.api_key].name,
-                resource=resource,
-                outcome=_outcome(code),
-            )
+        asked = partial(_asked, request)
+        changed(self._audit, self.access, self._peer, request.api_key, asked, answer)
         return answer
+
+
+def changed(audit: Audit, access: Access, peer: str, key: int, asked: Asked, answer: Any) -> None:
+    """Audit what a request has changed. `asked` gives the row of the request."""
+    if key not in CHANGES:
+        return
+    for resource, code in islice(CHANGES[key](asked, answer), MOST_LINES):
+        audit.changed(
+            principal=access.principal,
+            address=peer,
+            action=APIS[ApiKey(key)].name,
+            resource=resource,
+            outcome=_outcome(code),
+        )
 
 
 def _outcome(code: int) -> str:
@@ -56,24 +66,24 @@ def _outcome(code: int) -> str:
         return str(code)
 
 
-def _rows(array: str, name: str) -> Callable[[Request, Any], Changes]:
+def _rows(array: str, name: str) -> Callable[[Asked, Any], Changes]:
     """For answers that name what was changed, each beside its error code."""
 
-    def changes(_: Request, answer: Any) -> Changes:
+    def changes(_: Asked, answer: Any) -> Changes:
         for row in getattr(answer, array):
             yield str(getattr(row, name)), row.error_code
 
     return changes
 
 
-def _records(_: Request, answer: Any) -> Changes:
+def _records(_: Asked, answer: Any) -> Changes:
     for topic in answer.topics:
         for partition in topic.partitions:
             yield f"{topic.name}-{partition.partition_index}", partition.error_code
 
 
-def _offsets(request: Request, answer: Any) -> Changes:
-    yield f"group {_asked(request).group_id}", answer.error_code
+def _offsets(asked: Asked, answer: Any) -> Changes:
+    yield f"group {asked().group_id}", answer.error_code
 
 
 def _asked(request: Request) -> Any:
@@ -84,7 +94,7 @@ def _asked(request: Request) -> Any:
         return APIS[request.api_key].request()
 
 
-CHANGES: dict[int, Callable[[Request, Any], Changes]] = {
+CHANGES: dict[int, Callable[[Asked, Any], Changes]] = {
     ApiKey.CREATE_TOPICS: _rows("topics", "name"),
     ApiKey.DELETE_TOPICS: _rows("responses", "name"),
     ApiKey.CREATE_PARTITIONS: _rows("results", "name"),

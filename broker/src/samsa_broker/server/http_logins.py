@@ -1,0 +1,144 @@
+"""Logins by HTTP: Basic, against the users of SCRAM and PLAIN, and Bearer, as OAUTHBEARER.
+
+They are checked as those of Kafka's protocol: passwords and tokens in the threads of logins;
+refusals late, counted and audited. Verified ones are good for a while (`verified_logins.py`).
+Others that are under way have a limit, for each address and in all: so guesses by the thousand do
+not take all of the server's connections, and who has logged in before is served beside them.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from samsa.http_api.sessions import ON_LOOPBACK, LoginRefused, Session, TooManyLogins
+from samsa.security.http_credentials import BASIC, BEARER, Basic, Bearer, read
+from samsa.security.oauthbearer import BearerExchange
+from samsa.security.plain import PlainExchange, credential_for_plain
+from samsa.security.principals import Principal
+from samsa.security.results import Authenticated, Refused, Result
+from samsa.security.sasl import OAUTHBEARER, PLAIN, Exchange
+
+from .audited_requests import changed
+from .sasl_connection import REFUSAL_DELAY_S
+from .security import Security
+from .verified_logins import VerifiedLogins
+
+MOST_UNDER_WAY = 32
+MOST_OF_ONE_ADDRESS = 8
+WRONG = "Authentication failed"
+
+
+class HttpLogins:
+    def __init__(self, security: Security) -> None:
+        assert security.sasl is not None
+        self.security = security
+        self._sasl = security.sasl
+        self._verified = VerifiedLogins(security.now_ms)
+        self._under_way: Counter[str] = Counter()
+        """By address."""
+        mechanisms = self._sasl.mechanisms
+        self._has_tokens = OAUTHBEARER in mechanisms
+        self._has_passwords = mechanisms != (OAUTHBEARER,)
+        self.challenges = [BASIC] * self._has_passwords + [BEARER] * self._has_tokens
+
+    async def principal(self, authorization: str, peer: str, listener: str) -> Principal:
+        """Raises LoginRefused, TooManyLogins."""
+        who = {"address": peer, "listener": listener}
+        try:
+            given = self._offered(read(authorization))
+        except ValueError as error:
+            with self._slot(peer):
+                raise await self._refused(str(error), {**who, "mechanism": "HTTP"}) from None
+        credential = None
+        if isinstance(given, Basic):
+            credential = credential_for_plain(given.user, self._sasl.credential_of)
+        principal = self._verified.find(authorization, credential)
+        if principal is not None:
+            return principal
+        who["mechanism"] = type(given).__name__
+        with self._slot(peer):
+            result = await self._step(given)
+            if not isinstance(result, Authenticated):
+                why = result.why if isinstance(result, Refused) else "no answer"
+                raise await self._refused(why, who)
+        self._verified.keep(authorization, result.principal, credential, result.expires_ms)
+        self.security.audit.logged_in(principal=result.principal, **who)
+        return result.principal
+
+    def _offered(self, given: Basic | Bearer) -> Basic | Bearer:
+        is_offered = self._has_passwords if isinstance(given, Basic) else self._has_tokens
+        if not is_offered:
+            raise ValueError(f"{type(given).__name__}, which is not offered")
+        return given
+
+    async def _step(self, given: Basic | Bearer) -> Result:
+        exchange: Exchange
+        if isinstance(given, Basic):
+            mechanism, exchange = PLAIN, PlainExchange(self._sasl.credential_of)
+            token = f"\0{given.user}\0{given.password}".encode()
+        else:
+            assert self._sasl.token_rules is not None
+            exchange = BearerExchange(self._sasl.token_rules, self.security.now_ms)
+            mechanism, token = OAUTHBEARER, given.token.encode()
+        return await self.security.threads.step(mechanism, exchange, token)
+
+    async def _refused(self, why: str, who: dict[str, str]) -> LoginRefused:
+        """To be raised. A guess costs time, as by SASL."""
+        self.security.audit.refused_login(why, **who)
+        await asyncio.sleep(REFUSAL_DELAY_S)
+        return LoginRefused(WRONG, self.challenges)
+
+    @contextmanager
+    def _slot(self, peer: str) -> Iterator[None]:
+        host = peer.rpartition(":")[0]
+        if (
+            self._under_way.total() >= MOST_UNDER_WAY
+            or self._under_way[host] >= MOST_OF_ONE_ADDRESS
+        ):
+            raise TooManyLogins("too many logins are under way")
+        self._under_way[host] += 1
+        try:
+            yield
+        finally:
+            self._under_way[host] -= 1
+            if not self._under_way[host]:
+                del self._under_way[host]
+
+
+class HttpLogin:
+    """Of one HTTP server (`samsa.http_api.sessions.Login`)."""
+
+    def __init__(self, logins: HttpLogins, listener: str, *, is_required: bool) -> None:
+        """If not required, those who do not log in are `ON_LOOPBACK`."""
+        self._logins = logins
+        self._listener = listener
+        self._is_required = is_required
+
+    def is_needed(self, scope: MutableMapping[str, Any]) -> bool:
+        return self._is_required or bool(_authorizations(scope))
+
+    async def session(self, scope: MutableMapping[str, Any]) -> Session:
+        given = _authorizations(scope)
+        host, port = (scope["client"] or ("", 0))[:2]
+        peer = f"{host}:{port}"
+        if given:
+            # Of several headers, none that is taken: a proxy may have looked at another one.
+            text = given[0] if len(given) == 1 else ""
+            principal = await self._logins.principal(text, peer, self._listener)
+        elif self._is_required:
+            raise LoginRefused("this address asks who its clients are", self._logins.challenges)
+        else:
+            principal = ON_LOOPBACK
+        security = self._logins.security
+        access = security.rights.access_for(principal, host)
+
+        def on_answer(key: int, row: Any, answer: Any) -> None:
+            changed(security.audit, access, peer, key, lambda: row, answer)
+
+        return Session(access, f"/{host}", on_answer)
+
+
+def _authorizations(scope: MutableMapping[str, Any]) -> Sequence[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
