@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from samsa.runtime.tls_context import ClientAuth, TlsContext
 from samsa_broker.cli import up_secure, up_security
 from samsa_broker.cli.main import parser
 from samsa_broker.cli.up_security import Mistake
 from samsa_broker.server.listeners import Kind
-from samsa_broker.server.tls_context import ClientAuth, TlsContext
 
 TLS = ("--tls-cert", "c.pem", "--tls-key", "k.pem")
 SASL_TLS = ("--listen", "sasl+tls://127.0.0.1:9093", *TLS)

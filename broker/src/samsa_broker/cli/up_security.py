@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from samsa.access.rules import SecurityRules
+from samsa.runtime.tls_context import ClientAuth, TlsFiles
 from samsa.security.ssl_principal import PrincipalMapping
 from samsa_broker.server.http_entry import HttpAddress
 from samsa_broker.server.listeners import Kind, ListenerAddress, is_loopback
 from samsa_broker.server.security_settings import FirstUser, OAuthSettings, SecuritySettings
-from samsa_broker.server.tls_context import ClientAuth, TlsFiles
 
 from .options import add_number, address, port, whole
 

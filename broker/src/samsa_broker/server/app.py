@@ -16,6 +16,7 @@ from samsa.runtime.opening import Opened, disks_of, opened
 from samsa.runtime.probing import check_stores
 from samsa.runtime.scheduling import start_upkeep
 from samsa.runtime.stopping import told_to_stop
+from samsa.runtime.tls_context import ClientAuth, TlsContext, TlsFiles
 
 from .accepting import allow_many_files, most_connections
 from .announced_address import announced_place

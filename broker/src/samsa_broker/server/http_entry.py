@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from samsa.http_api.lazy_listener import Listening
+from samsa.runtime.tls_context import ClientAuth, TlsContext, TlsFiles
 
 from .handshakes import Handshakes
 from .http_logins import HttpLogin, HttpLogins
 from .listeners import is_loopback
 from .security import Security
-from .tls_context import ClientAuth, TlsContext, TlsFiles
 from .tls_server import TlsServer
 
 

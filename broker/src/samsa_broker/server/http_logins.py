@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from samsa.http_api.sessions import ON_LOOPBACK, LoginRefused, Session, TooManyLogins
+from samsa.runtime.audited_changes import tell_changes_of
 from samsa.security.http_credentials import BASIC, BEARER, Basic, Bearer, read
 from samsa.security.oauthbearer import BearerExchange
 from samsa.security.plain import PlainExchange, credential_for_plain
@@ -20,7 +21,6 @@ from samsa.security.principals import Principal
 from samsa.security.results import Authenticated, Refused, Result
 from samsa.security.sasl import OAUTHBEARER, PLAIN, Exchange
 
-from .audited_requests import changed
 from .sasl_connection import REFUSAL_DELAY_S
 from .security import Security
 from .verified_logins import VerifiedLogins
@@ -135,7 +135,7 @@ class HttpLogin:
         access = security.rights.access_for(principal, host)
 
         def on_answer(key: int, row: Any, answer: Any) -> None:
-            changed(security.audit, access, peer, key, lambda: row, answer)
+            tell_changes_of(security.audit, key, lambda: row, answer, principal, peer)
 
         return Session(access, f"/{host}", on_answer)
 

@@ -11,10 +11,10 @@ from samsa.access.contents import Contents, Plan
 from samsa.access.entries import credential_entry
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
+from samsa.runtime.audit import Audit
 from samsa.security.sasl import SCRAM_SHA_256, SCRAM_SHA_512, Sasl
 from samsa.security.ssl_principal import PrincipalMapping
 
-from .audit import Audit
 from .security import Security
 
 ITERATIONS = 8192

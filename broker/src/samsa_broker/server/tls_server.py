@@ -9,9 +9,10 @@ import socket
 import ssl
 from collections.abc import Callable
 
+from samsa.runtime.tls_context import TlsContext
+
 from .accepting import Acceptor
 from .handshakes import Handshakes
-from .tls_context import TlsContext
 from .tls_transport import TlsTransport
 
 MOST_HANDSHAKES = 100
