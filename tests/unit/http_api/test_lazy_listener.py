@@ -105,5 +105,5 @@ def test_the_last_word_counts_and_the_usual_place_is_loopback():
     assert given("--http", "https://0.0.0.0:8443/") == HttpAddress("0.0.0.0", 8443, has_tls=True)
     assert given("--http", "0.0.0.0:80", "--no-http") is None
     assert given() is ...
-    assert up_http.DEFAULT == HttpAddress("127.0.0.1", 8080)
+    assert HttpAddress("127.0.0.1", 8080) == up_http.DEFAULT
     assert up_http.front(None) is None

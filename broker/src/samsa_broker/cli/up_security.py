@@ -269,7 +269,9 @@ def warnings(
         if is_secured and each.needs_login and not each.has_tls:
             found.append(f"{each} sends logins and records unencrypted: use https:// instead")
         elif not is_secured and not is_loopback(each.host):
-            found.append(f"{each} asks no client who it is: each may do everything there")
+            found.append(
+                f"{each} asks no client who it is: let nobody reach it whom you do not trust"
+            )
     return found
 
 

@@ -26,7 +26,6 @@ from .listener import Server, ServerLimits
 from .listeners import Kind, Listener, ListenerAddress
 from .metrics import calls_per_request, serve_metrics
 from .security_settings import SecuritySettings, make_user, secured
-from .tls_context import ClientAuth, TlsContext, TlsFiles
 from .wakeup_address import hear_others
 from .watching import Watching
 

@@ -2,17 +2,14 @@
 
 They are checked as those of Kafka's protocol: passwords and tokens in the threads of logins;
 refusals late, counted and audited. Verified ones are good for a while (`verified_logins.py`).
-Others that are under way have a limit, for each address and in all: so guesses by the thousand do
-not take all of the server's connections, and who has logged in before is served beside them.
+Others have to wait for a check, of which there are few at a time (`login_checks.py`).
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Coroutine, MutableMapping, Sequence
 from typing import Any
 
-from samsa.http_api.sessions import ON_LOOPBACK, LoginRefused, Session, TooManyLogins
+from samsa.http_api.sessions import ON_LOOPBACK, LoginRefused, Session
 from samsa.runtime.audited_changes import tell_changes_of
 from samsa.security.http_credentials import BASIC, BEARER, Basic, Bearer, read
 from samsa.security.oauthbearer import BearerExchange
@@ -21,12 +18,11 @@ from samsa.security.principals import Principal
 from samsa.security.results import Authenticated, Refused, Result
 from samsa.security.sasl import OAUTHBEARER, PLAIN, Exchange
 
+from .login_checks import LoginChecks
 from .sasl_connection import REFUSAL_DELAY_S
 from .security import Security
 from .verified_logins import VerifiedLogins
 
-MOST_UNDER_WAY = 32
-MOST_OF_ONE_ADDRESS = 8
 WRONG = "Authentication failed"
 
 
@@ -36,8 +32,7 @@ class HttpLogins:
         self.security = security
         self._sasl = security.sasl
         self._verified = VerifiedLogins(security.now_ms)
-        self._under_way: Counter[str] = Counter()
-        """By address."""
+        self._checks = LoginChecks()
         mechanisms = self._sasl.mechanisms
         self._has_tokens = OAUTHBEARER in mechanisms
         self._has_passwords = mechanisms != (OAUTHBEARER,)
@@ -45,33 +40,44 @@ class HttpLogins:
 
     async def principal(self, authorization: str, peer: str, listener: str) -> Principal:
         """Raises LoginRefused, TooManyLogins."""
-        who = {"address": peer, "listener": listener}
-        try:
-            given = self._offered(read(authorization))
-        except ValueError as error:
-            with self._slot(peer):
-                raise await self._refused(str(error), {**who, "mechanism": "HTTP"}) from None
+        given = self._read(authorization)
         credential = None
         if isinstance(given, Basic):
             credential = credential_for_plain(given.user, self._sasl.credential_of)
         principal = self._verified.find(authorization, credential)
         if principal is not None:
             return principal
-        who["mechanism"] = type(given).__name__
-        with self._slot(peer):
-            result = await self._step(given)
-            if not isinstance(result, Authenticated):
-                why = result.why if isinstance(result, Refused) else "no answer"
-                raise await self._refused(why, who)
+
+        def check() -> Coroutine[Any, Any, Result]:
+            return self._checked(given, {"address": peer, "listener": listener})
+
+        result = await self._checks.result(authorization, peer.rpartition(":")[0], check)
+        if not isinstance(result, Authenticated):
+            raise LoginRefused(WRONG, self.challenges)
         self._verified.keep(authorization, result.principal, credential, result.expires_ms)
-        self.security.audit.logged_in(principal=result.principal, **who)
         return result.principal
 
-    def _offered(self, given: Basic | Bearer) -> Basic | Bearer:
+    def _read(self, authorization: str) -> Basic | Bearer | Refused:
+        try:
+            given = read(authorization)
+        except ValueError as error:
+            return Refused(str(error))
         is_offered = self._has_passwords if isinstance(given, Basic) else self._has_tokens
-        if not is_offered:
-            raise ValueError(f"{type(given).__name__}, which is not offered")
-        return given
+        return given if is_offered else Refused(f"{type(given).__name__} is not offered")
+
+    async def _checked(self, given: Basic | Bearer | Refused, who: dict[str, str]) -> Result:
+        """Noted. A refusal is late: a guess costs time, as by SASL."""
+        audit, mechanism = self.security.audit, "HTTP"
+        result: Result = given if isinstance(given, Refused) else await self._step(given)
+        if not isinstance(given, Refused):
+            mechanism = type(given).__name__
+        if isinstance(result, Authenticated):
+            audit.logged_in(principal=result.principal, mechanism=mechanism, **who)
+        else:
+            why = result.why if isinstance(result, Refused) else "no answer"
+            audit.refused_login(why, mechanism=mechanism, **who)
+            await asyncio.sleep(REFUSAL_DELAY_S)
+        return result
 
     async def _step(self, given: Basic | Bearer) -> Result:
         exchange: Exchange
@@ -83,28 +89,6 @@ class HttpLogins:
             exchange = BearerExchange(self._sasl.token_rules, self.security.now_ms)
             mechanism, token = OAUTHBEARER, given.token.encode()
         return await self.security.threads.step(mechanism, exchange, token)
-
-    async def _refused(self, why: str, who: dict[str, str]) -> LoginRefused:
-        """To be raised. A guess costs time, as by SASL."""
-        self.security.audit.refused_login(why, **who)
-        await asyncio.sleep(REFUSAL_DELAY_S)
-        return LoginRefused(WRONG, self.challenges)
-
-    @contextmanager
-    def _slot(self, peer: str) -> Iterator[None]:
-        host = peer.rpartition(":")[0]
-        if (
-            self._under_way.total() >= MOST_UNDER_WAY
-            or self._under_way[host] >= MOST_OF_ONE_ADDRESS
-        ):
-            raise TooManyLogins("too many logins are under way")
-        self._under_way[host] += 1
-        try:
-            yield
-        finally:
-            self._under_way[host] -= 1
-            if not self._under_way[host]:
-                del self._under_way[host]
 
 
 class HttpLogin:

@@ -4,6 +4,7 @@ Changes of ACLs, credentials and quotas are audited where they are made (`Securi
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -16,6 +17,8 @@ from .audit import Audit
 
 MOST_LINES = 100
 """Of one request, which may name thousands of topics."""
+Asked = Callable[[], Any]
+"""The row of a request."""
 Changes = Iterator[tuple[str, int]]
 """What was to be changed, and the error code that was answered."""
 
@@ -23,12 +26,22 @@ Changes = Iterator[tuple[str, int]]
 def tell_changes(
     audit: Audit, request: Request, answer: Any, principal: Principal, address: str
 ) -> None:
-    """Of a request whose API is in `CHANGES`."""
-    for resource, code in islice(CHANGES[request.api_key](request, answer), MOST_LINES):
+    """Of a request by Kafka's protocol."""
+    asked = partial(_asked, request)
+    tell_changes_of(audit, request.api_key, asked, answer, principal, address)
+
+
+def tell_changes_of(
+    audit: Audit, key: int, asked: Asked, answer: Any, principal: Principal, address: str
+) -> None:
+    """Nothing, if the API is not in `CHANGES`."""
+    if key not in CHANGES:
+        return
+    for resource, code in islice(CHANGES[key](asked, answer), MOST_LINES):
         audit.changed(
             principal=principal,
             address=address,
-            action=APIS[request.api_key].name,
+            action=APIS[ApiKey(key)].name,
             resource=resource,
             outcome=_outcome(code),
         )
@@ -41,24 +54,24 @@ def _outcome(code: int) -> str:
         return str(code)
 
 
-def _rows(array: str, name: str) -> Callable[[Request, Any], Changes]:
+def _rows(array: str, name: str) -> Callable[[Asked, Any], Changes]:
     """For answers that name what was changed, each beside its error code."""
 
-    def changes(_: Request, answer: Any) -> Changes:
+    def changes(_: Asked, answer: Any) -> Changes:
         for row in getattr(answer, array):
             yield str(getattr(row, name)), row.error_code
 
     return changes
 
 
-def _records(_: Request, answer: Any) -> Changes:
+def _records(_: Asked, answer: Any) -> Changes:
     for topic in answer.topics:
         for partition in topic.partitions:
             yield f"{topic.name}-{partition.partition_index}", partition.error_code
 
 
-def _offsets(request: Request, answer: Any) -> Changes:
-    yield f"group {_asked(request).group_id}", answer.error_code
+def _offsets(asked: Asked, answer: Any) -> Changes:
+    yield f"group {asked().group_id}", answer.error_code
 
 
 def _asked(request: Request) -> Any:
@@ -69,7 +82,7 @@ def _asked(request: Request) -> Any:
         return APIS[request.api_key].request()
 
 
-CHANGES: dict[int, Callable[[Request, Any], Changes]] = {
+CHANGES: dict[int, Callable[[Asked, Any], Changes]] = {
     ApiKey.CREATE_TOPICS: _rows("topics", "name"),
     ApiKey.DELETE_TOPICS: _rows("responses", "name"),
     ApiKey.CREATE_PARTITIONS: _rows("results", "name"),
