@@ -270,7 +270,7 @@ def warnings(
             found.append(f"{each} sends logins and records unencrypted: use https:// instead")
         elif not is_secured and not is_loopback(each.host):
             found.append(
-                f"{each} asks no client who it is: let nobody reach it whom you do not trust"
+                f"{each} asks no client who it is: whoever reaches it may use it"
             )
     return found
 
