@@ -1,17 +1,24 @@
 """The HTTP API: `samsa.http_api`, to which Mangum hands API Gateway's events.
 
-IAM has authorised the caller. The broker is assembled like that of the gateway function: a record
-that is written here wakes the consumers that are parked there.
+IAM has authorised the caller. With `SAMSA_ACLS` its identity is the principal that ACLs are about.
+The broker is assembled like that of the gateway function: a record that is written here wakes the
+consumers that are parked there.
 """
 
 import asyncio
+import logging
 import os
 from typing import Any
 
 from mangum import Mangum
 
+from samsa.access.rules import rules_of
+from samsa.access.view import SecurityView
 from samsa.http_api.app import application
-from samsa.http_api.kafka_client import InProcessClient
+from samsa.http_api.iam_login import IamLogin
+from samsa.http_api.kafka_client import ServedBroker
+from samsa.http_api.sessions import EVERYONE, Login
+from samsa.runtime.audit import Audit
 from samsa.runtime.system import SystemClock, fresh_words
 from samsa_websocket.gateway.assembly import Assembly
 from samsa_websocket.gateway.settings import GatewaySettings
@@ -33,7 +40,21 @@ if SETTINGS.ledger.endpoint is not None:
     # A local DynamoDB starts empty; in an account the table is made by the deployment.
     LOOP.run_until_complete(PARTS.ledger.create_table())
 
-app = application(InProcessClient(PARTS.broker, may_wait=False))
+
+def login() -> Login:
+    rules = rules_of(os.environ)
+    if rules is None:
+        return EVERYONE
+    broker, audit = PARTS.broker, Audit()
+    logging.getLogger("samsa.audit").setLevel(logging.INFO)
+    assert broker.groups is not None
+    broker.access = SecurityView(
+        broker.groups, PARTS.clock, PARTS.fresh, rules, audit.decided, audit.administered
+    )
+    return IamLogin(broker, audit)
+
+
+app = application(ServedBroker(PARTS.broker, may_wait=False), login())
 serve = Mangum(app, lifespan="off")
 
 

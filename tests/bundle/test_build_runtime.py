@@ -129,3 +129,25 @@ def test_the_http_api_writes_and_reads_and_tells_how_the_stores_are(
         told = http_events.response(ill)
         assert told.status_code == json.loads(told.body)["status"] == 503
         assert told.headers["content-type"] == "application/problem+json"
+
+
+def test_with_acls_the_http_api_knows_its_clients_by_their_signature(
+    artifacts: Path, client: Path, environment: dict[str, str], tmp_path: Path
+):
+    gregor = "User:arn:aws:iam::123456789012:user/gregor"
+    variables = {**environment, "SAMSA_ACLS": "on", "SAMSA_SUPER_USERS": f"User:nobody;{gregor}"}
+    with function(artifacts, client, "HttpFunction", variables, tmp_path / "log") as api:
+        assert api.invoke(event("http-produce"))["statusCode"] == 201
+        assert api.invoke(event("http-read"))["statusCode"] == 200
+        for name in ("http-produce", "http-read"):
+            of_another = event(name)
+            caller = of_another["requestContext"]["authorizer"]["iam"]
+            caller["userArn"] = "arn:aws:sts::123456789012:assumed-role/Reader/gregor"
+            refused = api.invoke(of_another)
+            assert refused["statusCode"] == 403, refused
+            assert json.loads(refused["body"])["kafka_error"] == "TOPIC_AUTHORIZATION_FAILED"
+        unsigned = event("http-read")
+        del unsigned["requestContext"]["authorizer"]
+        assert api.invoke(unsigned)["statusCode"] == 401
+    log = (tmp_path / "log").read_text()
+    assert "operation refused" in log

@@ -135,8 +135,13 @@ def test_files_that_make_no_server_are_named(tmp_path: Path):
     assert str(tmp_path / "no") in said
 
 
-def test_a_secured_broker_serves_http_on_loopback_only(tmp_path: Path):
-    options = ("--data", tmp_path, "--port", 0, "--acls", "--http", "0.0.0.0:0")
+def test_https_without_a_certificate_is_refused(tmp_path: Path):
+    options = ("--data", tmp_path, "--port", 0, "--acls", "--http", "https://127.0.0.1:0")
     status, said = refused("up", *options)
     assert status == 1
-    assert "loopback" in said
+    assert "--tls-cert" in said
+    certificates = Certificates(tmp_path)
+    wrong = ("--tls-cert", certificates.client, "--tls-key", certificates.server_key)
+    status, said = refused("up", *options, *wrong)
+    assert status == 1
+    assert str(certificates.client) in said

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from samsa.runtime.tls_context import ClientAuth, TlsFiles
 from samsa_broker.cli.certificates import Authority
-from samsa_broker.server.tls_context import ClientAuth, TlsFiles
 
 HOSTS = ("localhost", "127.0.0.1")
 

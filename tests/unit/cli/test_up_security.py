@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from samsa_broker.cli import up_secure, up_security
+from samsa.runtime.tls_context import ClientAuth, TlsContext
+from samsa_broker.cli import up_http, up_secure, up_security
 from samsa_broker.cli.main import parser
 from samsa_broker.cli.up_security import Mistake
 from samsa_broker.server.listeners import Kind
 from samsa_broker.server.security_settings import _token_rules
-from samsa_broker.server.tls_context import ClientAuth, TlsContext
 
 TLS = ("--tls-cert", "c.pem", "--tls-key", "k.pem")
 SASL_TLS = ("--listen", "sasl+tls://127.0.0.1:9093", *TLS)
@@ -122,7 +122,7 @@ def test_a_listener_with_sasl_offers_scram_unless_told_otherwise():
 def test_acls_alone_are_security_too():
     settings = secured("--acls", "--super-user", "User:admin")
     assert settings is not None
-    assert settings.mechanisms == ()
+    assert settings.mechanisms == ("SCRAM-SHA-256", "SCRAM-SHA-512")  # of logins by HTTP
     assert settings.rules.super_users == {"User:admin"}
 
 
@@ -158,8 +158,60 @@ def test_a_listener_that_others_reach_and_that_asks_nobody_is_warned_of(
     words: tuple[str, ...], is_warned: bool
 ):
     options = given(*words)
-    warned = up_security.warnings(options, up_security.listeners(options))
+    warned = up_security.warnings(options, up_security.listeners(options), (), is_secured=False)
     assert len(warned) == is_warned
+
+
+@pytest.mark.parametrize(
+    ("words", "warned"),
+    [
+        ((), []),
+        (("--http", "0.0.0.0:8080"), ["asks no client who it is"]),
+        (("--http", "https://0.0.0.0:8080", *TLS), ["asks no client who it is"]),
+        (("--acls",), []),
+        (("--acls", "--http", "0.0.0.0:8080"), ["unencrypted"]),
+        (("--acls", "--http", "[::1]:8080"), []),
+        (("--acls", "--http", "https://0.0.0.0:8080", *TLS), []),
+        (("--acls", "--metrics", "0.0.0.0:9100"), ["unencrypted"]),
+        (("--acls", "--metrics", "https://0.0.0.0:9100", *TLS), []),
+        (("--acls", "--host", "0.0.0.0", "--metrics-port", "9100"), ["unencrypted"]),
+    ],
+)
+def test_http_that_others_reach_without_tls_or_login_is_warned_of(
+    words: tuple[str, ...], warned: list[str]
+):
+    options = given(*words)
+    listening = up_security.listeners(options)
+    by_http = [each for each in up_http.addresses(options) if each is not None]
+    is_secured = up_security.security(options, listening) is not None
+    said = up_security.warnings(options, listening, by_http, is_secured=is_secured)
+    assert len(said) == len(warned)
+    assert all(word in text for word, text in zip(warned, said, strict=True))
+
+
+def test_https_needs_a_certificate_and_a_certificate_needs_tls():
+    options = given("--http", "https://127.0.0.1:0")
+    by_http = [each for each in up_http.addresses(options) if each is not None]
+    with pytest.raises(Mistake, match="needs --tls-cert"):
+        up_security.tls_files(options, up_security.listeners(options), by_http)
+    options = given("--http", "https://127.0.0.1:0", *TLS)
+    assert up_security.tls_files(options, up_security.listeners(options), by_http) is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--http", "ftp://127.0.0.1:1"),
+        ("--http", "https://127.0.0.1"),
+        ("--http", "https://127.0.0.1:1/topics"),
+        ("--metrics", "9100"),
+        ("--metrics", "127.0.0.1:1", "--metrics-port", "1"),
+    ],
+    ids=" ".join,
+)
+def test_addresses_of_http_that_mean_nothing_are_refused(words: tuple[str, ...]):
+    with pytest.raises(SystemExit):
+        given(*words)
 
 
 # --secure

@@ -15,7 +15,8 @@ from unit.log.given import HandClock
 from samsa.broker.broker import Broker, Rules
 from samsa.groups import GroupSettings
 from samsa.http_api.app import application
-from samsa.http_api.kafka_client import InProcessClient
+from samsa.http_api.kafka_client import InProcessClient, ServedBroker
+from samsa.http_api.sessions import EVERYONE, Session
 from samsa.local.memory import MemoryObjects
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.sqlite import SqliteLedger
@@ -33,7 +34,7 @@ PROBLEM = "application/problem+json"
 @cache
 def the_application() -> FastAPI:
     """Putting it together takes longer than a test; it keeps nothing but whom to ask."""
-    return application(InProcessClient(None))  # type: ignore[arg-type]
+    return application(ServedBroker(None))  # type: ignore[arg-type]
 
 
 class Site:
@@ -61,9 +62,10 @@ class Site:
         )
         told = Rules(groups=GroupSettings(initial_rebalance_delay_ms=0), **rules)
         self.broker = Broker(self.stores, "a-cluster", told, groups=self.groups)
-        self.kafka = InProcessClient(self.broker, ("127.0.0.1", 9092))
+        self.served = ServedBroker(self.broker, ("127.0.0.1", 9092))
+        self.kafka = InProcessClient(self.served, Session())
         self.app = the_application()
-        self.app.state.kafka = self.kafka
+        self.app.state.served, self.app.state.login = self.served, EVERYONE
 
     async def close(self) -> None:
         await self.broker.log.drain()

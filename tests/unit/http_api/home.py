@@ -55,7 +55,7 @@ def a_home(folder: Path) -> Iterator[Home]:
         return Site(folder)
 
     site = asyncio.run_coroutine_threadsafe(make(), loop).result(60)
-    site.kafka.may_wait = False  # its clock stands still: it would wait for ever
+    site.served.may_wait = False  # its clock stands still: it would wait for ever
     home = Home(loop, site)
     try:
         yield home

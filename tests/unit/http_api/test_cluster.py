@@ -73,7 +73,7 @@ async def test_the_cluster_is_described(api: Api, site: Site):
         "auto_create_topics": True,
         "brokers": [{"id": 0, "host": "127.0.0.1", "port": 9092, "zone": None}],
     }
-    site.kafka.address = None  # as in a function
+    site.served.address = None  # as in a function
     site.broker.cluster_id = ""
     told = await api.get("/cluster")
     assert told["brokers"] == []

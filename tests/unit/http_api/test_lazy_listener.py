@@ -15,8 +15,10 @@ from samsa.http_api.lazy_listener import LazyListener
 from samsa_broker.cli import up_http
 from samsa_broker.cli.main import parser
 from samsa_broker.cli.up_http import HttpFront
+from samsa_broker.server.http_entry import HttpAddress, HttpEntry
 
 KAFKA = ("127.0.0.1", 9092)
+OPEN = HttpEntry(None, None)
 
 
 @pytest.fixture
@@ -64,9 +66,9 @@ async def test_it_closes_while_it_is_still_being_put_together(site: Site):
 async def test_the_usual_port_may_be_taken_and_the_broker_goes_on(
     site: Site, taken: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(up_http, "DEFAULT", taken)
+    monkeypatch.setattr(up_http, "DEFAULT", HttpAddress(*taken))
     front = HttpFront(...)
-    front.open(site.broker, KAFKA)
+    front.open(site.broker, KAFKA, OPEN)
     assert f"HTTP port {taken[1]} on 127.0.0.1 is taken" in front.line
     assert "--http 127.0.0.1:0" in front.line
     await front.close()
@@ -74,7 +76,7 @@ async def test_the_usual_port_may_be_taken_and_the_broker_goes_on(
 
 async def test_a_port_that_was_asked_for_must_be_free(site: Site, taken: tuple[str, int]):
     with pytest.raises(OSError, match="is taken; --http"):
-        HttpFront(taken).open(site.broker, KAFKA)
+        HttpFront(HttpAddress(*taken)).open(site.broker, KAFKA, OPEN)
 
 
 async def test_without_its_packages_there_is_none_and_the_broker_goes_on(
@@ -85,12 +87,12 @@ async def test_without_its_packages_there_is_none_and_the_broker_goes_on(
 
     monkeypatch.setattr(listener, "find_spec", without_fastapi)
     front = HttpFront(...)
-    front.open(site.broker, KAFKA)
+    front.open(site.broker, KAFKA, OPEN)
     assert (
         "fastapi is not installed; try: pip install fastapi fastapi-offline uvicorn" in front.line
     )
     with pytest.raises(OSError, match="not installed"):
-        HttpFront(("127.0.0.1", 0)).open(site.broker, KAFKA)
+        HttpFront(HttpAddress("127.0.0.1", 0)).open(site.broker, KAFKA, OPEN)
 
 
 def test_the_last_word_counts_and_the_usual_place_is_loopback():
@@ -98,8 +100,10 @@ def test_the_last_word_counts_and_the_usual_place_is_loopback():
         return parser().parse_args(["up", *words]).http
 
     assert given("--no-http") is None
-    assert given("--no-http", "--http", "[::1]:0") == ("::1", 0)
+    assert given("--no-http", "--http", "[::1]:0") == HttpAddress("::1", 0)
+    assert given("--http", "http://[::1]:0") == HttpAddress("::1", 0)
+    assert given("--http", "https://0.0.0.0:8443/") == HttpAddress("0.0.0.0", 8443, has_tls=True)
     assert given("--http", "0.0.0.0:80", "--no-http") is None
     assert given() is ...
-    assert up_http.DEFAULT == ("127.0.0.1", 8080)
+    assert HttpAddress("127.0.0.1", 8080) == up_http.DEFAULT
     assert up_http.front(None) is None

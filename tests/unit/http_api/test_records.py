@@ -203,7 +203,7 @@ async def test_who_waits_at_the_end_is_answered_by_the_next_record(api: Api, sit
         await asyncio.sleep(0)
     await api.write("at last")
     assert [each["value"]["text"] for each in (await waiting)["records"]] == ["at last"]
-    site.kafka.may_wait = (
+    site.served.may_wait = (
         False  # as in a function: the clock stands still, so it would wait for ever
     )
     assert (await api.get(READ, offset=1, wait_ms=20_000))["records"] == []

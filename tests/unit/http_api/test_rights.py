@@ -1,8 +1,11 @@
 """The HTTP API with the rights of a principal: what a Kafka client could not do, it cannot."""
 
+from typing import NamedTuple
+
 import pytest
 from unit.http_api.given import Api, Site
 
+from samsa.http_api.sessions import Session
 from samsa.security.access import Limited
 from samsa.security.acls import Acl
 from samsa.security.authorizer import Authorizer
@@ -13,13 +16,23 @@ PRINCIPAL = Principal("User", "http")
 TOPIC = ResourceType.TOPIC
 
 
+class Always(NamedTuple):
+    """All clients are this one."""
+
+    limited: Session
+
+    async def session(self, _: object) -> Session:
+        return self.limited
+
+
 def limit(site: Site, *rights: tuple[Operation, ResourceType, str]) -> None:
     acls = [
         Acl(kind, PatternType.LITERAL, name, str(PRINCIPAL), "*", operation, Permission.ALLOW)
         for operation, kind, name in rights
     ]
     authorizer = Authorizer(acls)
-    site.kafka.access = Limited(PRINCIPAL, "127.0.0.1", lambda: authorizer)
+    session = Session(Limited(PRINCIPAL, "127.0.0.1", lambda: authorizer))
+    site.app.state.login = Always(session)
 
 
 async def test_only_topics_that_it_may_describe_are_listed(api: Api, site: Site):

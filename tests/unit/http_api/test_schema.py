@@ -53,7 +53,7 @@ def furnished(home: Home) -> Home:
 async def furnish(home: Home) -> None:
     """What the examples speak of: a topic with records, and a group that has read some of them."""
     site = home.site
-    site.app.state.kafka = site.kafka
+    site.app.state.served = site.served
     transport = httpx.ASGITransport(site.app)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         for left in ("payments", "orders"):

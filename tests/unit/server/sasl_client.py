@@ -8,6 +8,7 @@ import struct
 from typing import Any, cast
 
 from samsa.broker.broker import Broker
+from samsa.runtime.audit import Audit
 from samsa.security.access import Access
 from samsa.security.principals import Principal
 from samsa.security.sasl import Sasl
@@ -15,7 +16,6 @@ from samsa.security.scram import ScramCredential, ScramMechanism
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_response, request_frame
 from samsa.wire.messages import api_versions, heartbeat, sasl_authenticate, sasl_handshake
-from samsa_broker.server.audit import Audit
 from samsa_broker.server.listener import Server, ServerLimits
 from samsa_broker.server.listeners import Kind, Listener
 from samsa_broker.server.security import Security

@@ -8,15 +8,16 @@ import pytest
 
 from samsa.access.view import AdminChange
 from samsa.broker.broker import Broker
+from samsa.runtime import audit
+from samsa.runtime.audit import AGAIN_S, LONGEST, REFUSALS_A_SECOND, Audit
+from samsa.runtime.audited_changes import CHANGES, MOST_LINES
 from samsa.security.access import Question
 from samsa.security.kinds import Operation, ResourceType
 from samsa.security.principals import Principal
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import Request
 from samsa.wire.messages import create_topics, delete_records, offset_delete
-from samsa_broker.server import audit
-from samsa_broker.server.audit import AGAIN_S, LONGEST, REFUSALS_A_SECOND, Audit
-from samsa_broker.server.audited_requests import CHANGES, MOST_LINES, AuditedRequests
+from samsa_broker.server.audited_requests import AuditedRequests
 
 ALICE = Principal("User", "alice")
 DENIED = Question(ALICE, "10.0.0.1", Operation.READ, ResourceType.TOPIC, "orders")

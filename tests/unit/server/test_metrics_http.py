@@ -2,9 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import pytest
 
+from samsa.http_api.sessions import Session, Unauthorized
+from samsa.security.access import Limited
+from samsa.security.acls import Acl
+from samsa.security.authorizer import Authorizer
+from samsa.security.kinds import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from samsa.security.principals import Principal
 from samsa_broker.server import metrics_http
 from samsa_broker.server.metrics_http import MOST, MetricsServer
 
@@ -67,3 +74,41 @@ async def _unfinished(port: int, request: bytes) -> bytes:
     ended = await _end(reader)
     writer.close()
     return ended
+
+
+class Login:
+    """alice may describe the cluster, bob may not, and others do not come in."""
+
+    def is_needed(self, scope: dict[str, Any]) -> bool:
+        return True
+
+    async def session(self, scope: dict[str, Any]) -> Session:
+        who = dict(scope["headers"]).get(b"authorization", b"").decode()
+        assert scope["client"][0] == "127.0.0.1"
+        if who not in ("alice", "bob"):
+            raise Unauthorized("who is that?", ["Basic", "Bearer"])
+        acl = Acl(
+            ResourceType.CLUSTER,
+            PatternType.LITERAL,
+            CLUSTER_NAME,
+            "User:alice",
+            "*",
+            Operation.DESCRIBE,
+            Permission.ALLOW,
+        )
+        authorizer = Authorizer([acl])
+        return Session(Limited(Principal("User", who), "127.0.0.1", lambda: authorizer))
+
+
+@pytest.mark.parametrize(
+    ("who", "status"), [(b"alice", b"200"), (b"bob", b"403"), (b"mallory", b"401")]
+)
+async def test_who_logs_in_needs_describe_on_the_cluster(who: bytes, status: bytes):
+    server = MetricsServer(lambda _: ("text/plain", b"samsa_up 1\n"), cast(Any, Login()))
+    port = await server.open("127.0.0.1", 0)
+    answer = await ask(port, GET.replace(b"\r\n\r\n", b"\r\nAuthorization: " + who + b"\r\n\r\n"))
+    assert answer.split()[1] == status
+    assert (b"samsa_up" in answer) == (status == b"200")
+    challenges = b"\r\nWWW-Authenticate: Basic\r\nWWW-Authenticate: Bearer\r\n"
+    assert (challenges in answer) == (status == b"401")
+    await server.close()

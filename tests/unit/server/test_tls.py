@@ -16,18 +16,18 @@ from unit.server.sasl_client import Users
 from samsa.broker.broker import HANDLERS, Broker
 from samsa.broker.nodes import FurtherListener
 from samsa.ports import FileRange
+from samsa.runtime.audit import Audit
+from samsa.runtime.tls_context import BadTlsFiles, ClientAuth, TlsContext
 from samsa.security.ssl_principal import PrincipalMapping
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import request_frame
 from samsa.wire.messages import heartbeat, leave_group, sasl_authenticate
 from samsa_broker.server import handshakes
-from samsa_broker.server.audit import Audit
 from samsa_broker.server.buffer import SMALL
 from samsa_broker.server.connection import Connection
 from samsa_broker.server.listener import Server, ServerLimits
 from samsa_broker.server.listeners import Kind, Listener
 from samsa_broker.server.security import Security
-from samsa_broker.server.tls_context import BadTlsFiles, ClientAuth, TlsContext
 from samsa_broker.server.tls_socket import CHUNK, JOINED, TlsSender
 
 BEAT = request_frame(APIS[ApiKey.HEARTBEAT], 3, 3, "c", heartbeat.REQUEST(group_id="g"))

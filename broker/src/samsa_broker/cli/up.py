@@ -19,6 +19,7 @@ from samsa.log.stores import Limits
 from samsa.ports import Unavailable
 from samsa.runtime.logs import event, set_up
 from samsa.topics.topic_totals import Totals
+from samsa_broker.server.http_entry import HttpAddress
 from samsa_broker.server.listener import ServerLimits
 from samsa_broker.server.listeners import Kind, ListenerAddress
 
@@ -29,7 +30,6 @@ from .options import (
     add_number,
     add_stores,
     address,
-    port,
     positive,
     seconds,
     store_urls,
@@ -49,6 +49,7 @@ examples:
   samsa up                                    everything in ./samsa-data, on 127.0.0.1:9092
   samsa up --port 0                           a free port; it is printed
   samsa up --http 127.0.0.1:0                 the HTTP API elsewhere than on 127.0.0.1:8080
+  samsa up --secure --http https://0.0.0.0:8443   the HTTP API with TLS and logins
   samsa up --data /var/lib/samsa --fsync      survive the loss of power, not only of the process
   samsa up --secure                           TLS, a first user, and ACLs, on this machine
   samsa up --ledger 'dynamodb://samsa?region=eu-central-1' --objects 's3://bucket/samsa'
@@ -97,9 +98,6 @@ def add_to(commands: Any) -> None:
     window = "how long appends wait for those to other partitions, to share a put to S3 and their "
     window += "updates in DynamoDB: fewer calls, a smaller bill. 250 is a good one for that"
     add_number(up, "--window-ms", whole, 0, window, "MS")
-    up.add_argument(
-        "--metrics-port", metavar="PORT", type=port, help="serve Prometheus metrics there"
-    )
     up_http.add_to(up)
     up_secure.add_to(up)
     up_security.add_to(up)
@@ -186,6 +184,9 @@ def run(given: argparse.Namespace) -> int:
         first_user = up_secure.prepare(given, data)
         listening = up_security.listeners(given)
         given.host, given.port = listening[0].host, listening[0].port
+        http, metrics = up_http.addresses(given)
+        by_http = [each for each in (http, metrics) if each is not None]
+        secured = up_security.security(given, listening, first_user)
         settings = app.ServerSettings(
             host=listening[0].host,
             port=listening[0].port,
@@ -193,11 +194,11 @@ def run(given: argparse.Namespace) -> int:
             objects=objects,
             advertise=listening[0].advertise,
             listeners=listening,
-            tls=up_security.tls_files(given, listening),
-            security=up_security.security(given, listening, first_user),
+            tls=up_security.tls_files(given, listening, by_http),
+            security=secured,
             wakeups=given.wakeups,
             zone=given.zone or "",
-            metrics_port=given.metrics_port,
+            metrics=metrics,
             fsync=given.fsync,
             upkeep_every_s=given.upkeep_interval,
             log_limits=Limits(
@@ -214,11 +215,12 @@ def run(given: argparse.Namespace) -> int:
                 given.slow_grace,
             ),
         )
-        for warning in up_security.warnings(given, listening):
+        is_secured = secured is not None
+        for warning in up_security.warnings(given, listening, by_http, is_secured=is_secured):
             event(log, logging.WARNING, warning)
-        http = up_http.front(given.http, given.http_name)
-        greet = partial(_greet, settings, http, partial(up_secure.lines, given, data))
-        serve(app.run(settings, greet, [http] if http else []))
+        front = up_http.front(given.http, given.http_name)
+        greet = partial(_greet, settings, front, partial(up_secure.lines, given, data))
+        serve(app.run(settings, greet, [front] if front else []))
     except (BadUrl, up_security.Mistake) as error:
         return fail(str(error))
     except (OSError, sqlite3.Error, Unavailable) as error:
@@ -272,7 +274,7 @@ def _greet(
     http: up_http.HttpFront | None,
     how_to_log_in: Callable[[str], list[str]],
     listening: Sequence[ListenerAddress],
-    metrics_port: int | None,
+    metrics: HttpAddress | None,
 ) -> None:
     host = listening[0].host
     where = f"{host}:{listening[0].port}"
@@ -286,8 +288,8 @@ def _greet(
         lines += [f"  listens  {each}" for each in listening]
     if http is not None:
         lines.append(http.line)
-    if metrics_port is not None:
-        lines.append(f"  metrics  http://{host}:{metrics_port}/metrics")
+    if metrics is not None:
+        lines.append(f"  metrics  {metrics}/metrics")
     if listening[0].kind is not Kind.PLAINTEXT:
         lines += how_to_log_in(where)
         print("\n".join([*lines, "Ctrl-C ends it; what was acknowledged stays."]), flush=True)

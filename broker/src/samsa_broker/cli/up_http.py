@@ -2,27 +2,31 @@
 
 import argparse
 import logging
+import re
 from collections.abc import Collection
 from typing import Any
 
 from samsa.broker.broker import Broker
 from samsa.http_api.lazy_listener import LazyListener, missing
+from samsa.http_api.sessions import EVERYONE
 from samsa.runtime.logs import event
-from samsa_broker.server.listeners import is_loopback
+from samsa_broker.server.http_entry import HttpAddress, HttpEntry
 
-from .options import address
+from .options import address, port
 
 log = logging.getLogger("samsa.http")
-DEFAULT = ("127.0.0.1", 8080)
+DEFAULT = HttpAddress("127.0.0.1", 8080)
 HINT = "--http 127.0.0.1:0 picks a free port, --no-http does without"
 INSTALL = "pip install fastapi fastapi-offline uvicorn"
+_URL = re.compile(r"(?:(?P<scheme>[a-z]+)://)?(?P<where>[^/]+)/?")
 
 
 def add_to(up: argparse.ArgumentParser) -> None:
-    group = up.add_argument_group("HTTP API")
+    group = up.add_argument_group("HTTP API and metrics")
     group.add_argument(
-        "--http", metavar="HOST:PORT", type=address, default=...,
-        help="where it is served; port 0 picks a free one (127.0.0.1:8080, if that is free)",
+        "--http", metavar="[https://]HOST:PORT", type=_http_address, default=...,
+        help="where the HTTP API is served; port 0 picks a free one (127.0.0.1:8080, if that is "
+        "free). A secured broker asks for a login by https:// and beyond loopback",
     )  # fmt: skip
     group.add_argument(
         "--no-http", dest="http", action="store_const", const=None, help="do not serve it"
@@ -31,6 +35,30 @@ def add_to(up: argparse.ArgumentParser) -> None:
         "--http-name", metavar="NAME", action="append", default=[],
         help="a name by which browsers may ask for it, beside addresses and localhost; * is any",
     )  # fmt: skip
+    metrics = group.add_mutually_exclusive_group()
+    metrics.add_argument(
+        "--metrics", metavar="[https://]HOST:PORT", type=_http_address,
+        help="where Prometheus metrics are served; logins as for --http",
+    )  # fmt: skip
+    metrics.add_argument(
+        "--metrics-port", metavar="PORT", type=port,
+        help="the same by http://, at the address of the first listener",
+    )  # fmt: skip
+
+
+def _http_address(text: str) -> HttpAddress:
+    match = _URL.fullmatch(text)
+    if match is None or match["scheme"] not in (None, "http", "https"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT or https://HOST:PORT")
+    return HttpAddress(*address(match["where"]), match["scheme"] == "https")
+
+
+def addresses(given: argparse.Namespace) -> tuple[HttpAddress | None, HttpAddress | None]:
+    """Of the HTTP API and of the metrics. `given.host` is that of the first listener."""
+    metrics = given.metrics
+    if given.metrics_port is not None:
+        metrics = HttpAddress(given.host, given.metrics_port)
+    return DEFAULT if given.http is ... else given.http, metrics
 
 
 class HttpFront:
@@ -38,28 +66,31 @@ class HttpFront:
 
     def __init__(self, given: Any, names: Collection[str] = ()) -> None:
         self._wanted = given is not ...
-        host, port = given if self._wanted else DEFAULT
-        self._listener = LazyListener(host, port, names)
+        self._address: HttpAddress = given if self._wanted else DEFAULT
+        self._listener = LazyListener(self._address.host, self._address.port, names)
         self._why_not = ""
 
-    def open(self, broker: Broker, kafka: tuple[str, int]) -> None:
+    def open(self, broker: Broker, kafka: tuple[str, int], entry: HttpEntry) -> None:
         """Raises OSError if the user asked for it and it cannot be opened."""
         try:
-            self._open(broker, kafka)
+            self._open(broker, kafka, entry)
         except OSError as error:
             if self._wanted:
                 raise
             self._why_not = str(error.strerror)
             event(log, logging.WARNING, "no HTTP API", why=self._why_not)
 
-    def _open(self, broker: Broker, kafka: tuple[str, int]) -> None:
-        if broker.access is not None and not is_loopback(self._listener.host):
-            raise OSError(0, f"a secured broker serves HTTP on loopback only: no login. {HINT}")
+    def _open(self, broker: Broker, kafka: tuple[str, int], entry: HttpEntry) -> None:
         package = missing()
         if package is not None:
             raise OSError(0, f"{package} is not installed; try: {INSTALL}")
+        listen_tls = None
+        if self._address.has_tls:
+            entry.prepare_tls()
+            listen_tls = entry.listen_tls
+        login = entry.login(self._address, self._address.scheme)
         try:
-            self._listener.open(broker, kafka)
+            self._listener.open(broker, kafka, login or EVERYONE, listen_tls)
         except OSError as error:
             raise OSError(error.errno, f"{error.strerror}; {HINT}") from error
 

@@ -8,10 +8,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from samsa.access.rules import SecurityRules
+from samsa.runtime.tls_context import ClientAuth, TlsFiles
 from samsa.security.ssl_principal import PrincipalMapping
+from samsa_broker.server.http_entry import HttpAddress
 from samsa_broker.server.listeners import Kind, ListenerAddress, is_loopback
 from samsa_broker.server.security_settings import FirstUser, OAuthSettings, SecuritySettings
-from samsa_broker.server.tls_context import ClientAuth, TlsFiles
 
 from .options import add_number, address, port, whole
 
@@ -185,18 +186,24 @@ def _with_advertised(
     return ListenerAddress(listener.kind, listener.host, listener.port, where)
 
 
-def tls_files(given: argparse.Namespace, listening: Sequence[ListenerAddress]) -> TlsFiles | None:
+def tls_files(
+    given: argparse.Namespace,
+    listening: Sequence[ListenerAddress],
+    http: Sequence[HttpAddress] = (),
+) -> TlsFiles | None:
     """Raises Mistake."""
-    wanted = [each.kind.value for each in listening if each.kind.has_tls]
+    wanted = [f"--listen {each.kind.value}://…" for each in listening if each.kind.has_tls]
+    wanted += [f"{each}" for each in http if each.has_tls]
     named = [name for name in ("cert", "key", "client_ca") if getattr(given, f"tls_{name}")]
     if not wanted:
         if named:
             raise Mistake(
-                f"--tls-{named[0].replace('_', '-')} needs --listen tls://… or sasl+tls://…"
+                f"--tls-{named[0].replace('_', '-')} needs --listen tls://… or sasl+tls://…, "
+                "or --http https://…"
             )
         return None
     if not (given.tls_cert and given.tls_key):
-        raise Mistake(f"--listen {wanted[0]}://… needs --tls-cert and --tls-key")
+        raise Mistake(f"{wanted[0]} needs --tls-cert and --tls-key")
     if given.tls_client_auth and not given.tls_client_ca:
         raise Mistake("--tls-client-auth needs --tls-client-ca")
     auth = ClientAuth.NONE
@@ -227,10 +234,10 @@ def security(
             super_users=frozenset(given.super_user),
             allow_if_no_acl=given.allow_everyone_if_no_acl,
         ),
-        mechanisms=given.sasl_mechanisms if has_sasl else (),
+        mechanisms=given.sasl_mechanisms,
         reauthenticate_ms=given.sasl_reauthenticate_ms,
         principal_mapping=given.ssl_principal_mapping,
-        oauth=_oauth(given) if has_sasl else None,
+        oauth=_oauth(given),
         first_user=first_user,
     )
 
@@ -255,9 +262,21 @@ def _oauth(given: argparse.Namespace) -> OAuthSettings | None:
     )
 
 
-def warnings(given: argparse.Namespace, listening: Sequence[ListenerAddress]) -> list[str]:
+def warnings(
+    given: argparse.Namespace,
+    listening: Sequence[ListenerAddress],
+    http: Sequence[HttpAddress],
+    *,
+    is_secured: bool,
+) -> list[str]:
     """Warnings about listeners that other machines can reach."""
-    return [text for each in listening if (text := _warning(given, each)) is not None]
+    found = [text for each in listening if (text := _warning(given, each)) is not None]
+    for each in http:
+        if is_secured and each.needs_login and not each.has_tls:
+            found.append(f"{each} sends logins and records unencrypted: use https:// instead")
+        elif not is_secured and not is_loopback(each.host):
+            found.append(f"{each} asks no client who it is: whoever reaches it may use it")
+    return found
 
 
 def _warning(given: argparse.Namespace, listener: ListenerAddress) -> str | None:

@@ -16,16 +16,17 @@ from samsa.runtime.opening import Opened, disks_of, opened
 from samsa.runtime.probing import check_stores
 from samsa.runtime.scheduling import start_upkeep
 from samsa.runtime.stopping import told_to_stop
+from samsa.runtime.tls_context import ClientAuth, TlsContext, TlsFiles
 
 from .accepting import allow_many_files, most_connections
 from .announced_address import announced_place
 from .announcing import Announcer
+from .http_entry import HttpAddress, HttpEntry
 from .listener import Server, ServerLimits
 from .listeners import Kind, Listener, ListenerAddress
 from .metrics import calls_per_request, serve_metrics
 from .quota_changes import QuotaChanges
 from .security_settings import SecuritySettings, make_user, secured
-from .tls_context import ClientAuth, TlsContext, TlsFiles
 from .wakeup_address import hear_others
 from .watching import Watching
 
@@ -48,7 +49,7 @@ class ServerSettings:
     """Where other processes of the cluster send wake-ups; None to choose (`wakeup_address.py`)."""
     zone: str = ""
     """The zone of this process: consumers of the same rack read here."""
-    metrics_port: int | None = None
+    metrics: HttpAddress | None = None
     fsync: bool = False
     cache_bytes: int = 256 * 1024 * 1024
     upkeep_every_s: float = 300.0
@@ -57,14 +58,14 @@ class ServerSettings:
     log_limits: Limits = field(default_factory=Limits)
 
 
-Ready = Callable[[Sequence[ListenerAddress], int | None], None]
-"""Gets the addresses of the listeners, and the port of the metrics."""
+Ready = Callable[[Sequence[ListenerAddress], HttpAddress | None], None]
+"""Gets the addresses of the listeners, and that of the metrics."""
 
 
 class ExtraListener(Protocol):
     """A further listener beside Kafka's port, such as the one of the HTTP API."""
 
-    def open(self, broker: Broker, kafka: tuple[str, int]) -> None:
+    def open(self, broker: Broker, kafka: tuple[str, int], entry: HttpEntry) -> None:
         """Raises OSError."""
         ...
 
@@ -148,11 +149,12 @@ async def _serve(
     fresh = await _keep_fresh(server, settings.security)
     addresses = _listen(server, settings)
     host, port, advertise = addresses[0].host, addresses[0].port, addresses[0].advertise
-    metrics, metrics_port = None, None
-    if settings.metrics_port is not None:
-        metrics, metrics_port = await serve_metrics(server, settings.host, settings.metrics_port)
+    entry = HttpEntry(security, settings.tls)
+    metrics, metrics_address = None, None
+    if settings.metrics is not None:
+        metrics, metrics_address = await serve_metrics(server, settings.metrics, entry)
     for listener in listeners:
-        listener.open(broker, advertise or (host, port))
+        listener.open(broker, advertise or (host, port), entry)
     place = await announced_place(advertise, (host, port))
     announcer = Announcer(
         broker, place, settings.zone, is_remote=_is_remote(settings), is_alone=found.is_alone
@@ -165,7 +167,7 @@ async def _serve(
         at = {"host": each.host, "port": each.port, **names}
         event(log, logging.INFO, "listening", **at, cluster=broker.cluster_id)
     _collect_seldom()
-    ready(addresses, metrics_port)
+    ready(addresses, metrics_address)
     await stop.wait()
     event(log, logging.INFO, "stopping", connections=len(server.connections))
     await announcer.leave()
@@ -173,6 +175,7 @@ async def _serve(
         task.cancel()
     for listener in listeners:
         await listener.close()
+    await entry.close()
     await server.close()
     fresh.cancel()
     if security is not None:

@@ -1,25 +1,14 @@
-"""The requests of a connection of a secured broker: those that change topics or groups are audited.
+"""The requests of a connection of a secured broker. What changes topics or groups is audited."""
 
-Changes of ACLs, credentials and quotas are audited where they are made (`SecurityView.on_change`).
-"""
-
-from collections.abc import Callable, Coroutine, Iterator
-from itertools import islice
+from collections.abc import Coroutine
 from typing import Any
 
 from samsa.broker.broker import Answer, Broker
 from samsa.client_requests import ClientRequests
+from samsa.runtime.audit import Audit
+from samsa.runtime.audited_changes import CHANGES, tell_changes
 from samsa.security.access import Access
-from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.errors import DecodeError, ErrorCode
 from samsa.wire.frame import Request
-
-from .audit import Audit
-
-MOST_LINES = 100
-"""Lines for one request, which may name thousands of topics."""
-Changes = Iterator[tuple[str, int]]
-"""What was to be changed, and the error code that was answered."""
 
 
 class AuditedRequests(ClientRequests):
@@ -37,60 +26,5 @@ class AuditedRequests(ClientRequests):
 
     async def _audited(self, request: Request) -> Answer:
         answer = await super().answer(request)
-        changes = CHANGES[request.api_key](request, answer)
-        for resource, code in islice(changes, MOST_LINES):
-            self._audit.changed(
-                principal=self.access.principal,
-                address=self._peer,
-                action=APIS[request.api_key].name,
-                resource=resource,
-                outcome=_outcome(code),
-            )
+        tell_changes(self._audit, request, answer, self.access.principal, self._peer)
         return answer
-
-
-def _outcome(code: int) -> str:
-    try:
-        return ErrorCode(code).name.lower().replace("_", " ")
-    except ValueError:
-        return str(code)
-
-
-def _rows(array: str, name: str) -> Callable[[Request, Any], Changes]:
-    """For answers that name what was changed, each beside its error code."""
-
-    def changes(_: Request, answer: Any) -> Changes:
-        for row in getattr(answer, array):
-            yield str(getattr(row, name)), row.error_code
-
-    return changes
-
-
-def _records(_: Request, answer: Any) -> Changes:
-    for topic in answer.topics:
-        for partition in topic.partitions:
-            yield f"{topic.name}-{partition.partition_index}", partition.error_code
-
-
-def _offsets(request: Request, answer: Any) -> Changes:
-    yield f"group {_asked(request).group_id}", answer.error_code
-
-
-def _asked(request: Request) -> Any:
-    """The decoded rows of the request, once more: the handler had its own."""
-    try:
-        return APIS[request.api_key].request.decode(request.api_version, request.body, False)
-    except DecodeError:  # it was answered, so this does not happen
-        return APIS[request.api_key].request()
-
-
-CHANGES: dict[int, Callable[[Request, Any], Changes]] = {
-    ApiKey.CREATE_TOPICS: _rows("topics", "name"),
-    ApiKey.DELETE_TOPICS: _rows("responses", "name"),
-    ApiKey.CREATE_PARTITIONS: _rows("results", "name"),
-    ApiKey.DELETE_RECORDS: _records,
-    ApiKey.ALTER_CONFIGS: _rows("responses", "resource_name"),
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: _rows("responses", "resource_name"),
-    ApiKey.DELETE_GROUPS: _rows("results", "group_id"),
-    ApiKey.OFFSET_DELETE: _offsets,
-}

@@ -43,11 +43,13 @@ class Handshakes:
         context: ssl.SSLContext,
         peer: str,
         ended: Callable[[ssl.SSLSocket | None], None],
-    ) -> None:
-        """`ended` gets the socket with TLS; None if there is none, and `sock` is closed."""
+    ) -> "asyncio.Task[None]":
+        """`ended` gets the socket with TLS; None if there is none, and `sock` is closed. The task
+        may be cancelled."""
         task = asyncio.get_running_loop().create_task(self._run(sock, context, peer, ended))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _run(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from ipaddress import ip_address
 
-from .tls_context import TlsContext
+from samsa.runtime.tls_context import TlsContext
 
 
 class Kind(Enum):

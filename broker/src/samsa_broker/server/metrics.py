@@ -1,7 +1,7 @@
 """Prometheus metrics, read from the server's plain counters when they are scraped."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from errno import EADDRINUSE
 from typing import Any
 
@@ -10,6 +10,8 @@ from samsa.runtime.opening import disks_of
 from samsa.runtime.upkeep import figures
 from samsa.wire.apis import APIS, ApiKey
 
+from .handshakes import Handshakes
+from .http_entry import HttpAddress, HttpEntry
 from .listener import Server
 from .metrics_http import MetricsServer, Rendered
 
@@ -39,8 +41,9 @@ def _ratio(part: int, whole: int) -> float:
 
 
 class Collector:
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, http: Handshakes) -> None:
         self._server = server
+        self._handshakes = (server.handshakes, http)
 
     def collect(self) -> Iterator[Any]:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -81,7 +84,7 @@ class Collector:
         yield requests
         refusals = self._server.broker.group_refusals
         yield CounterMetricFamily("samsa_group_refusals", "Groups that were full.", refusals)
-        yield from _security(self._server)
+        yield from _security(self._server, self._handshakes)
         yield from _quotas(self._server)
         yield from _transactions(self._server)
         yield from _cluster(self._server)
@@ -152,12 +155,13 @@ def _transactions(server: Server) -> Iterator[Any]:
     )
 
 
-def _security(server: Server) -> Iterator[Any]:
+def _security(server: Server, handshakes: Sequence[Handshakes]) -> Iterator[Any]:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-    handshakes = server.handshakes
-    yield GaugeMetricFamily("samsa_tls_handshakes", "Under way.", len(handshakes))
-    yield CounterMetricFamily("samsa_tls_handshakes_failed", "Failed.", handshakes.failed)
+    under_way = sum(len(each) for each in handshakes)
+    yield GaugeMetricFamily("samsa_tls_handshakes", "Under way.", under_way)
+    failed = sum(each.failed for each in handshakes)
+    yield CounterMetricFamily("samsa_tls_handshakes_failed", "Failed.", failed)
     if server.security is None:
         return
     audit = server.security.audit
@@ -233,21 +237,27 @@ def _failures(server: Server) -> Iterator[Any]:
         yield family
 
 
-async def serve_metrics(server: Server, host: str, port: int) -> tuple[MetricsServer, int]:
-    """The metrics server, and the port that it listens on. Raises OSError."""
+async def serve_metrics(
+    server: Server, address: HttpAddress, entry: HttpEntry
+) -> tuple[MetricsServer, HttpAddress]:
+    """The metrics server, and where it listens. Raises OSError."""
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import choose_encoder
 
     registry = CollectorRegistry()
-    registry.register(Collector(server))
+    registry.register(Collector(server, entry.handshakes))
 
     def render(accepted: str) -> Rendered:
         encode, kind = choose_encoder(accepted)
         return kind, encode(registry)
 
-    http = MetricsServer(render)
+    http = MetricsServer(render, entry.login(address, "metrics"))
+    listen_tls = entry.listen_tls if address.has_tls else None
+    if listen_tls is not None:
+        entry.prepare_tls()
+    host, port, _ = address
     try:
-        return http, await http.open(host, port)
+        return http, address._replace(port=await http.open(host, port, listen_tls))
     except OSError as error:
         why = "is taken" if error.errno == EADDRINUSE else f"cannot be used: {error.strerror}"
         raise OSError(error.errno, f"metrics port {port} on {host} {why}") from error

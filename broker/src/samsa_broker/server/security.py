@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from samsa.runtime.audit import Audit
+from samsa.runtime.login_threads import LoginThreads
 from samsa.security.access import Access
 from samsa.security.principals import ANONYMOUS, Principal
 from samsa.security.sasl import Sasl
 from samsa.security.ssl_principal import PrincipalMapping
 
-from .audit import Audit
 from .listeners import Listener
-from .login_threads import LoginThreads
 
 
 class UnknownClient(OSError):

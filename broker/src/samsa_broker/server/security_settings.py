@@ -11,10 +11,10 @@ from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import credential_entry
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
-from samsa.security.sasl import Sasl
+from samsa.runtime.audit import Audit
+from samsa.security.sasl import SCRAM_SHA_256, SCRAM_SHA_512, Sasl
 from samsa.security.ssl_principal import PrincipalMapping
 
-from .audit import Audit
 from .security import Security
 
 ITERATIONS = 8192
@@ -50,8 +50,8 @@ class FirstUser:
 @dataclass(frozen=True, slots=True)
 class SecuritySettings:
     rules: SecurityRules = field(default_factory=SecurityRules)
-    mechanisms: tuple[str, ...] = ()
-    """Empty if no listener has SASL."""
+    mechanisms: tuple[str, ...] = (SCRAM_SHA_256, SCRAM_SHA_512)
+    """Of listeners with SASL, and of logins by HTTP."""
     reauthenticate_ms: int = 0
     principal_mapping: str = "DEFAULT"
     oauth: OAuthSettings | None = None
@@ -101,10 +101,8 @@ def secured(broker: Broker, settings: SecuritySettings) -> Security:
     def credential_of(user: str, mechanism: ScramMechanism) -> ScramCredential | None:
         return view.credential(mechanism, user)
 
-    sasl = None
-    if settings.mechanisms:
-        rules = _token_rules(settings.oauth)
-        sasl = Sasl(settings.mechanisms, credential_of, secrets.token_bytes(32), rules)
+    rules = _token_rules(settings.oauth)
+    sasl = Sasl(settings.mechanisms, credential_of, secrets.token_bytes(32), rules)
     return Security(
         view,
         audit,

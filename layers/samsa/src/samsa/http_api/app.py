@@ -6,7 +6,8 @@ from samsa import __version__
 
 from . import described, failures
 from .guard import RequestGuard
-from .kafka_client import InProcessClient
+from .kafka_client import ServedBroker
+from .login_first import LoginFirst
 from .routes import (
     cluster,
     configs,
@@ -17,11 +18,12 @@ from .routes import (
     read,
     topics,
 )
+from .sessions import EVERYONE, Login
 
 ROUTES = (topics, partitions, configs, produce, read, groups, group_offsets, cluster)
 
 
-def application(kafka: InProcessClient) -> FastAPI:
+def application(served: ServedBroker, login: Login = EVERYONE) -> FastAPI:
     app = FastAPI(
         title="Samsa",
         version=__version__,
@@ -30,11 +32,12 @@ def application(kafka: InProcessClient) -> FastAPI:
         openapi_url=described.SCHEMA,
         redirect_slashes=False,
     )
-    app.state.kafka = kafka
+    app.state.served, app.state.login = served, login
     app.state.routes = [route for each in ROUTES for route in each.router.routes]
     for each in ROUTES:
         app.include_router(each.router)
     failures.add_to(app)
     described.add_to(app)
     app.add_middleware(RequestGuard)
+    app.add_middleware(LoginFirst)  # the last one is asked first
     return app

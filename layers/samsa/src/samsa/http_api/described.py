@@ -28,8 +28,15 @@ TAGS = [
     {"name": "groups", "description": "Who reads what, how far they are, and where they go on."},
     {"name": "cluster", "description": "Whether it is well, and what it is."},
 ]
+LOGINS = {
+    "basic": {"type": "http", "scheme": "basic", "description": "A user of SCRAM or PLAIN."},
+    "bearer": {"type": "http", "scheme": "bearer", "description": "A token of OAUTHBEARER."},
+}
+"""Where a broker or an address asks for one."""
 _WORDS = {
     400: "The body cannot be read.",
+    401: "It does not say who sends it, and has to. `WWW-Authenticate` says how.",
+    403: "No ACL allows it to whoever sent it.",
     404: "There is no such thing.",
     409: "It is there already, or in use.",
     413: "It is too large.",
@@ -45,7 +52,7 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
         status: {"description": _WORDS[status], "content": content}
-        for status in sorted({*statuses, 422, 503})
+        for status in sorted({*statuses, 401, 403, 422, 503})
     }
 
 
@@ -87,6 +94,8 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
             license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         )
         problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        made["components"]["securitySchemes"] = LOGINS
+        made["security"] = [{}, *({name: []} for name in LOGINS)]
         made["components"]["schemas"] |= {**problem.pop("$defs"), "Problem": problem}
         app.openapi_schema = made
     return app.openapi_schema

@@ -9,33 +9,30 @@ from fastapi import Depends, Request
 from samsa.broker.answer_rows import row_of
 from samsa.broker.broker import HANDLERS, Broker, Context
 from samsa.ports import Partition, Topic
-from samsa.security.access import UNLIMITED, Access
 from samsa.topics.configs import Refused
 from samsa.topics.permitted import visible
 from samsa.topics.resolve import partition_in, topic_or_new
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 
+from .sessions import SESSION, Session
+
 CLIENT_ID = "samsa-http"
 NEWEST = 1_000
 MOST_WAITING = 50
 
 
-class InProcessClient:
+class ServedBroker:
+    """What all HTTP clients of one broker share."""
+
     def __init__(
-        self,
-        broker: Broker,
-        address: tuple[str, int] | None = None,
-        may_wait: bool = True,
-        access: Access = UNLIMITED,
+        self, broker: Broker, address: tuple[str, int] | None = None, may_wait: bool = True
     ) -> None:
         self.broker = broker
         self.address = address
         """The address for Kafka clients, if this process has one."""
         self.may_wait = may_wait
         """False in a function, because waiting costs money there."""
-        self.access = access
-        """What HTTP clients may do."""
         self._waiting = 0
 
     @contextmanager
@@ -49,13 +46,26 @@ class InProcessClient:
         finally:
             self._waiting -= allowed > 0
 
+
+class InProcessClient:
+    """One HTTP request, with the rights of whoever sent it."""
+
+    def __init__(self, served: ServedBroker, session: Session) -> None:
+        self.broker = served.broker
+        self.address = served.address
+        self.waiting = served.waiting
+        self.session = session
+
     @asynccontextmanager
     async def answered(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> AsyncIterator[Any]:
         """The answer. Its memory counts as in use until the block ends."""
         version = min(APIS[key].versions[-1], at_most)
         address = self.address or ("", 0)
-        context = Context(version, CLIENT_ID, address, asks_all=True, access=self.access)
+        access, host, on_answer = self.session
+        context = Context(version, CLIENT_ID, address, host, asks_all=True, access=access)
         async with row_of(await HANDLERS[key](row, context, self.broker)) as answer:
+            if on_answer is not None:
+                on_answer(key, row, answer)
             yield answer
 
     async def ask(self, key: ApiKey, row: Any, at_most: int = NEWEST) -> Any:
@@ -64,12 +74,12 @@ class InProcessClient:
 
     async def topic(self, name: str, create: bool = False) -> Topic:
         """Raises Refused."""
-        return await topic_or_new(name, create, self.access, self.broker)
+        return await topic_or_new(name, create, self.session.access, self.broker)
 
     async def topics(self) -> list[Topic]:
         """All that may be described."""
         everything = await self.broker.catalog.all()
-        return await visible(everything, self.access, self.broker.work)
+        return await visible(everything, self.session.access, self.broker.work)
 
     async def partition(self, name: str, number: int) -> Partition:
         """Raises Refused."""
@@ -84,8 +94,7 @@ def check(code: int, message: str | None, what: str) -> None:
 
 
 def _kafka_of(request: Request) -> InProcessClient:
-    kafka: InProcessClient = request.app.state.kafka
-    return kafka
+    return InProcessClient(request.app.state.served, request.scope[SESSION])
 
 
 Asked = Annotated[InProcessClient, Depends(_kafka_of)]

@@ -8,22 +8,31 @@ thread; further clients wait in the socket's queue meanwhile.
 import asyncio
 import logging
 import socket
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from errno import EADDRINUSE
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Protocol
 
 from samsa.broker.broker import Broker
 from samsa.runtime.logs import event
-from samsa.security.access import UNLIMITED
-from samsa.security.principals import Principal
+
+from .sessions import EVERYONE, Login
 
 log = logging.getLogger("samsa.http")
 NEEDED = ("fastapi", "uvicorn")
 BACKLOG = 128
-PRINCIPAL = Principal("User", "http-api")
-"""The principal of HTTP clients, for ACLs: there is no login by HTTP."""
+
+
+class Listening(Protocol):
+    def close(self) -> None:
+        """Accept no more."""
+
+    async def wait_closed(self) -> None: ...
+
+
+Listen = Callable[[socket.socket, Callable[[], asyncio.Protocol]], Listening]
+"""Accepts connections, and gives each to a protocol."""
 
 
 def missing() -> str | None:
@@ -41,9 +50,18 @@ class LazyListener:
         self._serving: asyncio.Task[None] | None = None
         self._server: Any = None
         self._kafka: tuple[Broker, tuple[str, int]] | None = None
+        self._login = EVERYONE
+        self._listen_tls: Listen | None = None
 
-    def open(self, broker: Broker, address: tuple[str, int]) -> None:
+    def open(
+        self,
+        broker: Broker,
+        address: tuple[str, int],
+        login: Login = EVERYONE,
+        listen_tls: Listen | None = None,
+    ) -> None:
         """`address` is the one for Kafka clients. Raises OSError, which says what to do."""
+        self._login, self._listen_tls = login, listen_tls
         try:
             family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
             sock = socket.create_server((self.host, self.port), family=family, backlog=BACKLOG)
@@ -61,7 +79,7 @@ class LazyListener:
         if self._listening is None:
             return None
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"http{'s' if self._listen_tls else ''}://{host}:{self.port}"
 
     def _first_client(self) -> None:
         assert self._listening is not None
@@ -76,12 +94,10 @@ class LazyListener:
 
     def _assemble(self, listening: socket.socket) -> Any:
         assert self._kafka is not None
-        broker, address = self._kafka
-        access = broker.access_for(PRINCIPAL, self.host) if broker.access is not None else UNLIMITED
-        kafka = import_module("samsa.http_api.kafka_client").InProcessClient(
-            broker, address, access=access
+        served = import_module("samsa.http_api.kafka_client").ServedBroker(*self._kafka)
+        return import_module("samsa.http_api.server").server(
+            served, self._login, listening, self._names, self._listen_tls
         )
-        return import_module("samsa.http_api.server").server(kafka, listening, self._names)
 
     async def close(self) -> None:
         """Requests that are being answered are finished, within two seconds."""

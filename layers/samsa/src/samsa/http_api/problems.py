@@ -51,7 +51,7 @@ class RequestFailed(Exception):
 
 
 _TOPICS = "GET /topics lists the topics that there are, POST /topics makes one."
-_ACL = "An administrator may add an ACL for the principal of the HTTP API."
+_ACL = "An administrator may add an ACL for whoever sent this request."
 _MEMBERS = "Stop the group's members, wait until GET /groups/{group} shows none, and ask again."
 _AGAIN = (
     "Ask again after Retry-After seconds. What was being written may be there already: look first, "

@@ -12,15 +12,21 @@ from samsa.http_api.origins import OwnSiteOnly, is_loopback
 
 from .app import application
 from .guard import stranger
-from .kafka_client import InProcessClient
+from .kafka_client import ServedBroker
+from .lazy_listener import Listen
+from .sessions import Login
 
 
 def server(
-    kafka: InProcessClient, listening: socket.socket, names: Collection[str] = ()
+    served: ServedBroker,
+    login: Login,
+    listening: socket.socket,
+    names: Collection[str] = (),
+    listen: Listen | None = None,
 ) -> AsgiServer:
     """Importing and assembling this takes a second; it does not use the event loop."""
     loopback = is_loopback(str(listening.getsockname()[0]))
-    app: ASGIApp = OwnSiteOnly(application(kafka), stranger, loopback=loopback, names=names)
+    app: ASGIApp = OwnSiteOnly(application(served, login), stranger, loopback=loopback, names=names)
     return AsgiServer(
         uvicorn.Config(
             app,
@@ -31,7 +37,9 @@ def server(
             log_level="error",  # its warnings are about clients that misbehave
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # they would let a client choose the address that ACLs see
             limit_concurrency=MOST_CONNECTIONS + 1,
             timeout_graceful_shutdown=2,
-        )
+        ),
+        listen,
     )

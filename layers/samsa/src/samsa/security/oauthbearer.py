@@ -99,6 +99,23 @@ class OAuthBearerExchange:
         return Authenticated(Principal(USER, token.name), b"", token.expires_ms)
 
 
+class BearerExchange:
+    """The same token as HTTP has it: alone, in one step."""
+
+    def __init__(self, rules: TokenRules, now_ms: Callable[[], int]) -> None:
+        self._rules = rules
+        self._now_ms = now_ms
+
+    def step(self, token: bytes) -> Result:
+        try:
+            found = validated(token.decode("ascii"), self._rules, self._now_ms())
+        except UnicodeDecodeError:
+            return LoginRefused("not a JWT")
+        except InvalidToken as error:
+            return LoginRefused(str(error))
+        return Authenticated(Principal(USER, found.name), b"", found.expires_ms)
+
+
 def _over(token: bytes) -> Result:  # noqa: ARG001
     return LoginRefused("a token after the end of the exchange")
 

@@ -46,16 +46,18 @@ class PlainExchange:
         return Authenticated(Principal(USER, user))
 
     def _is_right(self, user: str, password: str) -> bool:
-        credential = self._credential(user)
+        credential = credential_for_plain(user, self._credential_of)
         exists = credential is not None
         if credential is None:
             credential = stand_in(user, ScramMechanism.SCRAM_SHA_512, b"")
         return credential.fits(password) and exists
 
-    def _credential(self, user: str) -> ScramCredential | None:
-        return self._credential_of(user, ScramMechanism.SCRAM_SHA_512) or self._credential_of(
-            user, ScramMechanism.SCRAM_SHA_256
-        )
+
+def credential_for_plain(user: str, credential_of: CredentialOf) -> ScramCredential | None:
+    """The one that a password is checked against."""
+    return credential_of(user, ScramMechanism.SCRAM_SHA_512) or credential_of(
+        user, ScramMechanism.SCRAM_SHA_256
+    )
 
 
 def _refused(why: str) -> LoginRefused:

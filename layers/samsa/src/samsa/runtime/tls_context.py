@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from samsa.runtime.logs import Repeated, event
 
-log = logging.getLogger("samsa.server")
+log = logging.getLogger("samsa.tls")
 LOOK_EVERY_S = 2.0
 
 
