@@ -10,7 +10,7 @@ import pytest
 from support.tls import Certificates
 from unit.http_api.given import Api, Site
 
-from samsa.access.contents import Plan
+from samsa.access.contents import ChangePlan
 from samsa.access.entries import credential_entry
 from samsa.access.rules import SecurityRules
 from samsa.http_api.iam_login import IamLogin
@@ -177,13 +177,13 @@ async def test_a_password_that_was_taken_away_no_longer_opens(front: Front):
         access = front.site.broker.access
         assert access is not None
 
-        async def plan(contents: Any) -> Plan[None]:
+        async def plan(contents: Any) -> ChangePlan[None]:
             gone = [
                 credential_entry(key.user, value)
                 for key, value in contents.credentials.items()
                 if key.user == "reader"
             ]
-            return Plan(None, (), gone)
+            return ChangePlan(None, (), gone)
 
         await access.change(plan)
         assert (await reader.get("/topics")).status_code == 401
