@@ -6,19 +6,15 @@ consumers that are parked there.
 """
 
 import asyncio
-import logging
 import os
 from typing import Any
 
 from mangum import Mangum
 
-from samsa.access.rules import rules_of
-from samsa.access.view import SecurityView
 from samsa.http_api.app import application
 from samsa.http_api.iam_login import IamLogin
 from samsa.http_api.kafka_client import ServedBroker
 from samsa.http_api.sessions import EVERYONE, Login
-from samsa.runtime.audit import Audit
 from samsa.runtime.system import SystemClock, fresh_words
 from samsa_websocket.gateway.assembly import Assembly
 from samsa_websocket.gateway.settings import GatewaySettings
@@ -42,16 +38,7 @@ if SETTINGS.ledger.endpoint is not None:
 
 
 def login() -> Login:
-    rules = rules_of(os.environ)
-    if rules is None:
-        return EVERYONE
-    broker, audit = PARTS.broker, Audit()
-    logging.getLogger("samsa.audit").setLevel(logging.INFO)
-    assert broker.groups is not None
-    broker.access = SecurityView(
-        broker.groups, PARTS.clock, PARTS.fresh, rules, audit.decided, audit.administered
-    )
-    return IamLogin(broker, audit)
+    return EVERYONE if PARTS.audit is None else IamLogin(PARTS.broker, PARTS.audit)
 
 
 app = application(ServedBroker(PARTS.broker, may_wait=False), login())

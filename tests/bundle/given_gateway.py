@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from support.serving import serving
 
-from samsa.records.batch import shift_offsets
+from samsa.aws.presign import byte_range
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_response, request_frame
 from samsa_websocket.envelope import (
@@ -26,11 +26,13 @@ from samsa_websocket.envelope import (
     Request,
     Ticket,
     Upload,
+    UrlRange,
     Wake,
     decode,
     encode,
 )
 from samsa_websocket.gateway import Gateway, GatewaySettings
+from samsa_websocket.shim.gather import plan, shifted
 
 EVENTS = Path(__file__).parent.parent / "events"
 SIZE = 4
@@ -114,12 +116,17 @@ class Client:
         self.gateway = gateway
         self.principal = principal
         """The ARN that signs its handshake: what only the event of $connect is sure to say."""
+        self.source = "203.0.113.7"
+        """The address that API Gateway sees."""
         self.connection_id = f"conn{next(words)}Fv="
+        self.connected_at = 1794854776000 + next(words)
         self.seq = 0
 
     def event(self, name: str, **more: Any) -> dict[str, Any]:
         event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
-        event["requestContext"]["connectionId"] = self.connection_id
+        told = event["requestContext"]
+        told["connectionId"], told["connectedAt"] = self.connection_id, self.connected_at
+        told["identity"]["sourceIp"] = self.source
         return {**event, **more}
 
     def connect(self, **query: str) -> dict[str, Any]:
@@ -182,15 +189,17 @@ def row_of(key: ApiKey, version: int, answer: Message, number: int = 7) -> Any:
 
 
 def gathered(answer: Gather) -> bytes:
-    return b"".join(p if isinstance(p, bytes) else get(p) for p in answer.pieces)
+    return b"".join(bytes(shifted(get(p.source), p.shift)) for p in plan(answer).pieces)
 
 
-def get(piece: Any) -> bytes:
-    last = piece.start + piece.length - 1
-    request = urllib.request.Request(piece.url, headers={"Range": f"bytes={piece.start}-{last}"})
+def get(piece: bytes | UrlRange, asked: str | None = None) -> bytes:
+    """`asked`: another range than the piece's."""
+    if isinstance(piece, bytes):
+        return piece
+    headers = {"Range": asked or byte_range(piece.start, piece.length)}
+    request = urllib.request.Request(piece.url, headers=headers)
     with urllib.request.urlopen(request, timeout=10) as answer:
-        data = bytes(answer.read())
-    return bytes(shift_offsets(data, piece.shift)) if piece.shift else data
+        return bytes(answer.read())
 
 
 def put(ticket: Ticket, frame: bytes) -> None:

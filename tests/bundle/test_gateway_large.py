@@ -94,8 +94,8 @@ def test_a_gather_list_is_cut_to_what_fits_and_the_rest_comes_next(cluster: Clus
     presigner = cluster.first._parts.presigner
     short = presigner.get
 
-    async def long(key: str) -> str:
-        return await short(key) + "&padding=" + "x" * 40_000
+    async def long(key: str, start: int, length: int) -> str:
+        return await short(key, start, length) + "&padding=" + "x" * 40_000
 
     presigner.get = long  # type: ignore[method-assign]
     answer = look(client, 0)

@@ -49,10 +49,15 @@ def local_api(folder: Path, environment: Environment, *options: str) -> Iterator
 
 
 @contextmanager
-def shim(folder: Path, url: str) -> Iterator[str]:
-    command = [str(SAMSA), "shim", "--url", url, "--no-sign", "--listen", "127.0.0.1:0"]
-    log = folder / "shim.log"
-    with running(command, log, lambda: _found(r"Kafka clients reach .* at (\S+)", log)) as where:
+def shim(
+    folder: Path, url: str, *options: str, name: str = "shim", **environment: str
+) -> Iterator[str]:
+    """It signs if it is given options, which say as whom."""
+    command = [str(SAMSA), "shim", "--url", url, "--listen", "127.0.0.1:0"]
+    command += options or ["--no-sign"]
+    log = folder / f"{name}.log"
+    ready = lambda: _found(r"Kafka clients reach .* at (\S+)", log)  # noqa: E731
+    with running(command, log, ready, **environment) as where:
         yield where
 
 

@@ -10,13 +10,14 @@ import itertools
 import os
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from support.fake_store import CONTENT_TYPE, FakeStore
 
+from samsa.aws.presign import byte_range
 from samsa.broker.answer_rows import row_of
 from samsa.broker.broker import HANDLERS, Broker, Context
 from samsa.dispatch import answer, encode
@@ -113,6 +114,8 @@ class FakeFunction:
     """Answers every fetch by a gather list, however small."""
     guessed_low_by: int = 0
     """How many offsets too low the writers of all objects guessed."""
+    part_bytes: int = 2 * 1024 * 1024
+    """Longer ranges are several pieces."""
     frame_bytes: int = 0
     """Kafka bytes that passed through the function inline."""
 
@@ -229,17 +232,22 @@ class FakeFunction:
             self.frame_bytes += max(size, 0)
             return Reply(seq, joined(segments)[4:])
         first, *rest = segments
-        return Gather(seq, tuple(self.piece(each) for each in (bytes(first)[4:], *rest)))
+        pieces = [piece for each in (bytes(first)[4:], *rest) for piece in self.pieces(each)]
+        return Gather(seq, tuple(pieces))
 
-    def piece(self, segment: Any) -> bytes | UrlRange:
+    def pieces(self, segment: Any) -> Iterator[bytes | UrlRange]:
         data = plain(segment)
         if len(data) <= (0 if self.lists_everything else INLINE_PIECE):
-            return data
+            yield data
+            return
         shift = self.guessed_low_by if len(data) > INLINE_PIECE else 0
         stored = shift_offsets(data, -shift) if shift else data
         # As if it were in the middle of a larger object.
-        url = self.store.keep(b"before" + stored + b"after")
-        return UrlRange(url, len(b"before"), len(data), shift)
+        key = self.store.keep(b"before" + stored + b"after")
+        for at in range(0, len(data), self.part_bytes):
+            start, length = len(b"before") + at, min(self.part_bytes, len(data) - at)
+            url = self.store.url("GET", key, byte_range(start, length))
+            yield UrlRange(url, start, length, shift)
 
 
 def joined(segments: list[Any]) -> bytes:

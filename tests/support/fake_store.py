@@ -31,18 +31,19 @@ class FakeStore:
     def new_key(self) -> str:
         return f"spill/{next(self.names)}"
 
-    def url(self, method: str, key: str) -> str:
-        return f"http://{self.address}/{key}?for={method}&signature={sign(method, key)}"
+    def url(self, method: str, key: str, what: str = "") -> str:
+        """`what`: the range that may be read."""
+        return f"http://{self.address}/{key}?for={method}&signature={sign(method, key, what)}"
 
     def keep(self, data: bytes) -> str:
-        """Where it can be read."""
+        """Its key."""
         key = self.new_key()
         self.objects[key] = data
-        return self.url("GET", key)
+        return key
 
 
-def sign(method: str, key: str) -> str:
-    return f"{method}-{key}".encode().hex()
+def sign(method: str, key: str, what: str) -> str:
+    return f"{method}-{key}-{what}".encode().hex()
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -81,10 +82,10 @@ class Answering(BaseHTTPRequestHandler):
             self.store.at_once -= 1
             failure = self.store.failures.pop(0) if self.store.failures else 0
         parts = urlsplit(self.path)
-        key = parts.path.removeprefix("/")
+        key, what = parts.path.removeprefix("/"), self.headers["Range"] or ""
         if failure:
             self.say(failure, b"not now")
-        elif parts.query != f"for={method}&signature={sign(method, key)}":
+        elif parts.query != f"for={method}&signature={sign(method, key, what)}":
             self.say(403, b"the signature does not match")
         else:
             return key

@@ -135,7 +135,8 @@ def test_an_upload_that_failed_ahead_of_its_turn_is_made_again(pipelining, gatew
 
 
 def test_offsets_that_their_writer_guessed_too_low_are_right_when_they_arrive(connect, gateway):
-    peer = connect(times=QUICK, limits=ShimLimits(piece_bytes=7_001))
+    peer = connect(times=QUICK)
+    gateway.function.part_bytes = 7_001
     create(peer, TOPIC)
     gateway.function.lists_everything = True
     gateway.function.guessed_low_by = 70_000
@@ -190,7 +191,8 @@ def test_produces_that_want_no_answer_get_none_beside_others_that_do(peer):
 
 
 def test_a_large_answer_is_fetched_in_parallel_and_comes_in_order(connect, gateway):
-    peer = connect(limits=ShimLimits(piece_bytes=100_000, pieces_ahead=4))
+    peer = connect(limits=ShimLimits(pieces_ahead=4))
+    gateway.function.part_bytes = 100_000
     create(peer, TOPIC, max_message_bytes=str(10 * MB))
     value = bytes(range(256)) * 10_000
     write(peer, TOPIC, value)
@@ -225,24 +227,16 @@ def test_urls_that_have_expired_are_asked_for_again(peer, gateway):
 
 
 def test_an_answer_that_breaks_off_in_the_middle_ends_the_connection(connect, gateway):
-    peer = connect(limits=ShimLimits(piece_bytes=100_000, pieces_ahead=1))
+    peer = connect(limits=ShimLimits(pieces_ahead=1))
+    gateway.function.part_bytes = 100_000
     create(peer, TOPIC, max_message_bytes=str(10 * MB))
     write(peer, TOPIC, b"z" * MB)
     store = gateway.function.store
-    real, served = store.url, []
-
-    def url(method: str, key: str) -> str:
-        served.append(key)
-        return real(method, key)
-
-    store.url = url
     # The log object shrinks behind the gather list's back: later ranges are not there any more.
     keep = store.keep
 
     def keep_half(data: bytes) -> str:
-        kept = keep(data)
-        store.objects[served[-1]] = data[: len(data) // 2]
-        return kept
+        return keep(data[: len(data) // 2])
 
     store.keep = keep_half
     with pytest.raises(EOFError):
@@ -265,7 +259,8 @@ def ask_for_all(peer: Peer) -> None:
 
 @pytest.mark.usefixtures("fifty_megabytes")
 def test_fifty_megabytes_come_through_and_pass_by_the_function(connect, gateway):
-    peer = connect(limits=ShimLimits(memory=4 * MB, piece_bytes=MB, pieces_ahead=8))
+    peer = connect(limits=ShimLimits(memory=4 * MB, pieces_ahead=8))
+    gateway.function.part_bytes = MB
     before = gateway.function.frame_bytes
     gateway.function.store.delay_s = 0.005
     ask_for_all(peer)
@@ -278,7 +273,8 @@ def test_fifty_megabytes_come_through_and_pass_by_the_function(connect, gateway)
 
 @pytest.mark.usefixtures("fifty_megabytes")
 def test_nothing_is_fetched_for_a_client_that_does_not_take_it(dialled, gateway):
-    host, _, port = dialled(limits=ShimLimits(piece_bytes=MB, pieces_ahead=2)).rpartition(":")
+    host, _, port = dialled(limits=ShimLimits(pieces_ahead=2)).rpartition(":")
+    gateway.function.part_bytes = MB
     with closing(Peer((host, int(port)), receive_buffer=4096)) as peer:
         ask_for_all(peer)
         assert eventually(lambda: has_stopped_growing(gateway.function.store.gets), 30)

@@ -105,7 +105,7 @@ async def test_a_bucket_has_a_host_of_its_own_where_s3_gives_it_one(
 ):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    url = await Presigner(bucket, "pre", endpoint, "eu-west-1").get("log/0")
+    url = await Presigner(bucket, "pre", endpoint, "eu-west-1").get("log/0", 0, 9)
     assert url.startswith(starts)
 
 
@@ -123,7 +123,7 @@ async def test_every_region_is_reached_under_the_domain_of_its_partition(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     assert endpoint_or(None, "dynamodb", region) == f"https://dynamodb.{region}.{domain}"
     assert region_in(f"wss://abc.execute-api.{region}.{domain}/live") == region
-    url = await Presigner("bucket", "", None, region).get("log/x")
+    url = await Presigner("bucket", "", None, region).get("log/x", 0, 9)
     assert url.startswith(f"https://bucket.s3.{region}.{domain}/log/x?")
     assert open_store("bucket", "", None, region, 1.0).config["endpoint"] == (
         f"https://s3.{region}.{domain}"

@@ -70,3 +70,17 @@ def test_the_key_is_another_on_another_day():
         keys, days[1], "POST", "/", {"host": "h"}, b""
     )
     assert signed[1] == fresh
+
+
+@given(token=TOKENS, start=st.integers(0, 10**12), length=st.integers(1, 10**9))
+def test_a_range_is_among_what_a_presigned_url_signs(token: str, start: int, length: int):
+    host, path = "samsa.s3.eu-central-1.amazonaws.com", "/log/windows/1"
+    asked = {"range": f"bytes={start}-{start + length - 1}"}
+    request = AWSRequest("GET", f"https://{host}{path}", headers=asked)
+    keys = Credentials("key", "secret", token or None)
+    auth.S3SigV4QueryAuth(keys, "s3", "eu-central-1", 900).add_auth(request)
+    signer, signed = Signer("s3", "eu-central-1"), {**asked, "host": host}
+    ours = signer.query(Keys("key", "secret", token), WHEN, "GET", path, signed, 900)
+    theirs = _parameters(urlsplit(request.url).query)
+    assert _parameters(ours) == theirs
+    assert theirs["X-Amz-SignedHeaders"] == "host%3Brange"

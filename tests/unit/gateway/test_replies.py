@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from property.records.strategies import examples
 
 from samsa.local.memory import MemoryObjects
-from samsa.ports import Buffer
 from samsa.records import Record, build, headers
-from samsa.records.batch import assign, shift_offsets
+from samsa.records.batch import assign
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import Request, read_request, read_response, request_frame
 from samsa.wire.messages import fetch
 from samsa_websocket.envelope import Frame, Gather, Message, Reply, UrlRange, decode, fits
 from samsa_websocket.gateway.object_ranges import ObjectRange
-from samsa_websocket.gateway.replies import ReplyTexts
+from samsa_websocket.gateway.replies import PART, ReplyTexts
+from samsa_websocket.shim.gather import plan, shifted
 
 VERSION = 12
 SPILL = "spill/responses/one"
@@ -29,8 +29,8 @@ KILOBYTE = 1024
 class Presigner:
     """URLs that are keys, as long as S3's."""
 
-    async def get(self, key: str) -> str:
-        return key + "?" + "s" * 500
+    async def get(self, key: str, start: int, length: int) -> str:
+        return f"{key}?{start}+{length}{'s' * 500}"
 
 
 def request() -> Request:
@@ -77,13 +77,15 @@ class Given:
         return [[h.base_offset for _, h in headers(p.records)] for p in topic.partitions]
 
     async def _gathered(self, answer: Gather) -> Frame:
-        return b"".join([bytes(await self._bytes(piece)) for piece in answer.pieces])
+        parts = plan(answer).pieces
+        return b"".join([bytes(shifted(await self._bytes(p.source), p.shift)) for p in parts])
 
-    async def _bytes(self, piece: bytes | UrlRange) -> Buffer:
+    async def _bytes(self, piece: bytes | UrlRange) -> bytes:
         if not isinstance(piece, UrlRange):
             return piece
-        data = await self.objects.get(piece.url.partition("?")[0], piece.start, piece.length)
-        return shift_offsets(data, piece.shift) if piece.shift else data
+        key, _, signed = piece.url.partition("?")
+        assert signed.rstrip("s") == f"{piece.start}+{piece.length}", "a URL is for its range"
+        return bytes(await self.objects.get(key, piece.start, piece.length))
 
 
 SMALL, LARGE = (3 * KILOBYTE, False), (300 * KILOBYTE, True)
@@ -152,3 +154,24 @@ async def test_a_guess_that_was_wrong_is_put_right_inline_as_well_as_in_a_list(s
     answer = await given.answer(await given.row([pieces]))
     assert isinstance(answer, Reply if size < 10 * KILOBYTE else Gather)
     assert await given.offsets(answer) == [list(range(SHIFT + 6))]
+
+
+async def test_a_long_range_is_several_urls_each_for_its_part_and_offsets_are_right():
+    given = Given()
+    size = 2 * PART + 12_345
+    answer = await given.answer(await given.row([[(40, False)] * SHIFT + [(size, True)]]))
+    assert isinstance(answer, Gather)
+    ranges = [piece for piece in answer.pieces if isinstance(piece, UrlRange)]
+    assert [piece.length for piece in ranges[:2]] == [PART, PART]
+    assert len({piece.url for piece in ranges}) == 3
+    assert {piece.shift for piece in ranges} == {SHIFT}
+    assert await given.offsets(answer) == [list(range(SHIFT + 1))]
+
+
+async def test_what_is_spilled_comes_by_urls_for_its_parts_too():
+    given = Given()
+    row = await given.row([[(PART // 20, False)] * 30])
+    answer = await given.answer(row)
+    assert isinstance(answer, Gather)
+    assert [piece.url.startswith(SPILL) for piece in answer.pieces] == [True, True]  # type: ignore[union-attr]
+    assert await given.offsets(answer) == [list(range(30))]

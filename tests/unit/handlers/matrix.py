@@ -96,12 +96,12 @@ class Asked(NamedTuple):
     name: str
 
 
-def every_case() -> list[Asked]:
+def every_case(principal: Principal) -> list[Asked]:
     found = []
     for question in QUESTIONS:
-        for number, case in enumerate(cases(question, str(ALICE), NOTHING)):
+        for number, case in enumerate(cases(question, str(principal), NOTHING)):
             given = _given(question, number)
-            acls = list(cases(question, str(ALICE), given))[number].acls
+            acls = list(cases(question, str(principal), given))[number].acls
             found.append(
                 Asked(question, given, case._replace(acls=acls), f"{question.name}: {case.name}")
             )
@@ -114,13 +114,17 @@ def _given(question: Question, number: int) -> Given:
     return NOTHING._replace(fresh=f"fresh-{word}-{number}", doomed=f"doomed-{word}-{number}")
 
 
-CASES = every_case()
+CASES = every_case(ALICE)
 DOOMED = [one.given.doomed for one in CASES if one.question.key is ApiKey.DELETE_TOPICS]
 
 
+def authorizer_of(case: Case, principal: Principal) -> Authorizer:
+    super_users = frozenset({str(principal)} if case.is_super else ())
+    return Authorizer(case.acls, super_users, allow_if_no_acl=False)
+
+
 def access_of(case: Case) -> Limited:
-    super_users = frozenset({str(ALICE)} if case.is_super else ())
-    authorizer = Authorizer(case.acls, super_users, allow_if_no_acl=False)
+    authorizer = authorizer_of(case, ALICE)
     return Limited(ALICE, "127.0.0.1", lambda: authorizer)
 
 

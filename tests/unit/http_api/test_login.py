@@ -16,6 +16,7 @@ from samsa.access.rules import SecurityRules
 from samsa.http_api.iam_login import IamLogin
 from samsa.http_api.lazy_listener import LazyListener
 from samsa.http_api.sessions import EVERYONE
+from samsa.ports import Unavailable
 from samsa.runtime.audit import Audit
 from samsa.security.kinds import Operation, PatternType, Permission, ResourceType
 from samsa.wire.apis import ApiKey
@@ -31,6 +32,7 @@ from samsa_broker.server.security_settings import (
 KAFKA = ("127.0.0.1", 9092)
 ADMIN = ("admin", "an admin's password")
 READER = ("reader", "a reader's password")
+HOURS_MS = 3 * 3600 * 1000
 SETTINGS = SecuritySettings(
     rules=SecurityRules(has_acls=True, super_users=frozenset({"User:admin"}))
 )
@@ -283,3 +285,23 @@ UNSIGNED: list[Any] = [
 @pytest.mark.parametrize("event", UNSIGNED, ids=str)
 async def test_an_event_that_iam_has_not_authorised_is_refused(by_iam: Any, event: Any):
     assert await by_iam(event) == 401
+
+
+async def test_a_function_that_was_frozen_for_hours_does_not_go_by_its_old_acls(
+    api: Api, site: Site, by_iam: Any, monkeypatch: pytest.MonkeyPatch
+):
+    login, site.app.state.login = site.app.state.login, EVERYONE
+    await api.topic("orders")
+    site.app.state.login = login
+    await allow(site, ROLE, Operation.DESCRIBE, "orders")
+    assert await by_iam(signed(SESSION)) == 200
+    assert site.broker.groups is not None
+
+    async def fails() -> int:
+        raise Unavailable("no answer")
+
+    monkeypatch.setattr(site.broker.groups, "security_version", fails)
+    site.clock.now += 5_000
+    assert await by_iam(signed(SESSION)) == 200
+    site.clock.now += HOURS_MS
+    assert await by_iam(signed(SESSION)) == 503

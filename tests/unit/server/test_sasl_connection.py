@@ -215,7 +215,7 @@ async def test_a_large_frame_before_the_login_is_refused_and_after_it_taken(star
 
 
 async def test_a_login_that_takes_too_long_is_ended(start: Start, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sasl_connection, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(sasl_connection, "LOGIN_WITHIN_S", 0.05)
     running = await start()
     client = await running.client()
     assert await client.is_closed()

@@ -1,6 +1,7 @@
 """Pieces in order, whatever order they come in; and no more memory than there is."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
@@ -35,8 +36,16 @@ class Source:
         return self.data[piece.start : piece.start + piece.length]
 
 
-async def gathered(pieces: tuple[bytes | UrlRange, ...], source: Source, memory: Budget) -> bytes:
-    planned = plan(Gather(1, pieces), 100)
+def cut(start: int, length: int, shift: int = 0) -> list[UrlRange]:
+    """As a function cuts a long range: each part has a URL of its own."""
+    return [
+        UrlRange(f"u?{at}", at, min(100, start + length - at), shift)
+        for at in range(start, start + length, 100)
+    ]
+
+
+async def gathered(pieces: Sequence[bytes | UrlRange], source: Source, memory: Budget) -> bytes:
+    planned = plan(Gather(1, tuple(pieces)))
     async with in_order(planned, Getter(source.get, memory, 4)) as found:
         data = b"".join([piece async for piece in found])
     assert len(data) == planned.size
@@ -44,7 +53,7 @@ async def gathered(pieces: tuple[bytes | UrlRange, ...], source: Source, memory:
 
 
 async def test_pieces_come_in_order_though_the_first_is_the_slowest():
-    pieces = (b"head", UrlRange("u", 0, 1000), b"", UrlRange("u", 7, 3), b"tail")
+    pieces = [b"head", *cut(0, 1000), b"", UrlRange("u", 7, 3), b"tail"]
     memory = Budget(10_000)
     found = await gathered(pieces, Source(), memory)
     assert found == b"head" + OBJECT[:1000] + OBJECT[7:10] + b"tail"
@@ -56,7 +65,8 @@ async def test_offsets_are_shifted_though_a_batch_begins_in_one_request_and_ends
     whole = one * 40
     assert any(len(one) * n % 100 > 92 for n in range(40)), "an offset across two requests"
     memory = Budget(10_000)
-    pieces = (b"head", UrlRange("u", 0, len(whole), 5), b"mid", UrlRange("u", 0, len(one)), b"tail")
+    last = UrlRange("u", 0, len(one))
+    pieces = [b"head", *cut(0, len(whole), 5), b"mid", last, b"tail"]
     found = await gathered(pieces, Source(data=whole), memory)
     assert found == b"head" + shift_offsets(whole, 5) + b"mid" + one + b"tail"
     assert memory.left == 10_000
@@ -73,7 +83,7 @@ async def test_a_shifted_range_that_holds_no_whole_batches_fails_and_is_not_aske
 
 async def test_memory_bounds_what_is_fetched_ahead_and_a_piece_alone_always_fits():
     source, memory = Source(), Budget(250)
-    assert await gathered((UrlRange("u", 0, 1000),), source, memory) == OBJECT[:1000]
+    assert await gathered(cut(0, 1000), source, memory) == OBJECT[:1000]
     assert source.most_held <= 200
     assert await gathered((UrlRange("u", 0, 100),), source, Budget(10)) == OBJECT[:100]
 
@@ -86,15 +96,31 @@ async def test_a_passing_failure_is_tried_again():
 async def test_a_lasting_failure_is_raised_and_its_memory_returned(source):
     memory = Budget(999)
     with pytest.raises(TransferFailed):
-        await gathered((b"head", UrlRange("u", 0, 500)), source, memory)
+        await gathered([b"head", *cut(0, 500)], source, memory)
     assert memory.left == 999
 
 
 async def test_who_stops_early_leaves_nothing_behind():
     source, memory = Source(), Budget(999)
-    planned = plan(Gather(1, (UrlRange("u", 0, 1000),)), 100)
+    planned = plan(Gather(1, tuple(cut(0, 1000))))
     async with in_order(planned, Getter(source.get, memory, 4)) as found:
         async for _ in found:
             break
     assert memory.left == 999
     assert len(asyncio.all_tasks()) == 1
+
+
+NEIGHBOURS = {
+    "of another object": UrlRange("v?2", 68, 68, 5),
+    "with another shift": UrlRange("u?2", 68, 68, 6),
+    "behind a gap": UrlRange("u?2", 69, 68, 5),
+}
+
+
+@pytest.mark.parametrize("other", NEIGHBOURS.values(), ids=NEIGHBOURS.keys())
+async def test_ranges_that_are_not_parts_of_one_are_shifted_each_for_itself(other: UrlRange):
+    first = UrlRange("u?1", 0, 68, 5)
+    one, two = plan(Gather(1, (first, other))).pieces
+    assert one.shift is not two.shift
+    part, next_part = plan(Gather(1, (first, UrlRange("u?2", 68, 68, 5)))).pieces
+    assert part.shift is next_part.shift

@@ -2,9 +2,11 @@
 
 import argparse
 import os
+from configparser import ConfigParser
+from configparser import Error as ConfigError
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from samsa.ports import Unavailable
 from samsa.runtime.logs import set_up
@@ -23,6 +25,10 @@ examples:
                                               on DynamoDB Local and any S3, on 127.0.0.1:3001;
                                               the table is made, the bucket must be there
   samsa local-api … --sign                    clients sign as AWS_ACCESS_KEY_ID of this shell
+  samsa local-api … --sign --callers team.ini --acls \\
+                  --super-user User:arn:aws:iam::123456789012:user/admin
+                                              several callers, each with its own rights; shims sign
+                                              by AWS_SHARED_CREDENTIALS_FILE=team.ini and --profile
   samsa local-api … --chaos-drop 0.01 --chaos-kill 0.01 --chaos-delay 0.05
                                               faults that clients have to expect anyway
 
@@ -56,6 +62,18 @@ def add_to(commands: Any) -> None:
         action="store_true",
         help="ask for SigV4 signatures, made with the AWS credentials of this environment",
     )
+    command.add_argument(
+        "--callers", metavar="FILE", type=Path,
+        help="further callers that may sign: an AWS credentials file, in which a profile is a user "
+        "of its name, or has role = NAME",
+    )  # fmt: skip
+    command.add_argument(
+        "--acls", action="store_true", help="check every request against ACLs (needs --sign)"
+    )
+    command.add_argument(
+        "--super-user", metavar="PRINCIPAL", action="append", default=[],
+        help="may do everything; may be given more than once",
+    )  # fmt: skip
     add_check(command, "begin even if the table or the bucket cannot be reached")
     _add_limits(command.add_argument_group("limits", "API Gateway's own, shorter for a test"))
     _add_chaos(command.add_argument_group("chaos"))
@@ -100,7 +118,7 @@ def run(given: argparse.Namespace) -> int:
         serve(_serve(settings, app, given.check))
     except KeyError as error:
         return fail(f"--sign needs {error.args[0]} in the environment")
-    except BadUrl as error:
+    except (BadCallers, BadUrl) as error:
         return fail(str(error))
     except (OSError, Unavailable) as error:
         return fail(explain(error, given))
@@ -111,6 +129,9 @@ def _settings(given: argparse.Namespace, app: Any) -> Any:
     from samsa_websocket.local_gateway.chaos import Chaos
     from samsa_websocket.local_gateway.limits import ApiGatewayLimits
 
+    if (given.callers or given.acls) and not given.sign:
+        raise BadCallers("--callers and --acls need --sign: without signatures nobody is known")
+    callers = _callers(given.callers) if given.callers else Callers({}, {})
     return app.LocalGatewaySettings(
         functions=given.functions.absolute(),
         host=given.host,
@@ -119,8 +140,11 @@ def _settings(given: argparse.Namespace, app: Any) -> Any:
         environment={
             "SAMSA_LEDGER": read_remote_url(given.ledger, "dynamodb").text,
             "SAMSA_OBJECTS": read_remote_url(given.objects, "s3").text,
+            "SAMSA_ACLS": "on" if given.acls else "off",
+            "SAMSA_SUPER_USERS": ";".join(given.super_user),
         },
-        keys=_keys() if given.sign else None,
+        keys={**_keys(), **callers.keys} if given.sign else None,
+        names=callers.names,
         limits=ApiGatewayLimits(
             integration_s=given.integration_timeout,
             function_s=given.function_timeout,
@@ -138,6 +162,35 @@ def _settings(given: argparse.Namespace, app: Any) -> Any:
 
 def _keys() -> dict[str, str]:
     return {os.environ["AWS_ACCESS_KEY_ID"]: os.environ["AWS_SECRET_ACCESS_KEY"]}
+
+
+class BadCallers(Exception):
+    """The file says not who may sign."""
+
+
+class Callers(NamedTuple):
+    keys: dict[str, str]
+    names: dict[str, str]
+    """Who has a key: `user/NAME`, or `assumed-role/ROLE/SESSION`."""
+
+
+def _callers(file: Path) -> Callers:
+    """Raises BadCallers."""
+    found = Callers({}, {})
+    parser = ConfigParser(interpolation=None)
+    try:
+        parser.read_string(file.read_text(), str(file))
+        for name in parser.sections():
+            profile = parser[name]
+            key = profile["aws_access_key_id"]
+            found.keys[key] = profile["aws_secret_access_key"]
+            role = profile.get("role")
+            found.names[key] = f"assumed-role/{role}/{name}" if role else f"user/{name}"
+    except (OSError, UnicodeDecodeError, ConfigError) as error:
+        raise BadCallers(f"--callers {file}: {error}") from error
+    except KeyError as error:
+        raise BadCallers(f"--callers {file}: [{name}] has no {error.args[0]}") from error
+    return found
 
 
 async def _serve(settings: Any, app: Any, check: bool) -> None:

@@ -131,7 +131,9 @@ async def _function_clients(
     from samsa_websocket.pushes.function_clients import function_clients
 
     async with function_clients(broker.stores.ledger, wakeups) as clients:
-        if clients is not None:
+        # With ACLs, wake-ups bring no records: readers ask for them, and are checked.
+        has_acls = settings.security is not None and settings.security.rules.has_acls
+        if clients is not None and not has_acls:
             clients.pushes.topic_of = broker.catalog.last_seen
         yield
 

@@ -16,10 +16,9 @@ from samsa.security.oauthbearer import BearerExchange
 from samsa.security.plain import PlainExchange, credential_for_plain
 from samsa.security.principals import Principal
 from samsa.security.results import Authenticated, LoginRefused, Result
-from samsa.security.sasl import OAUTHBEARER, PLAIN, Exchange
+from samsa.security.sasl import OAUTHBEARER, PLAIN, REFUSAL_DELAY_S, Exchange
 
 from .login_checks import LoginChecks
-from .sasl_connection import REFUSAL_DELAY_S
 from .security import Security
 from .verified_logins import VerifiedLogins
 

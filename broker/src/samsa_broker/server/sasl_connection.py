@@ -2,7 +2,7 @@
 
 Before the login a client may ask for ApiVersions, SaslHandshake and SaslAuthenticate. Anything else
 ends the connection, as in Kafka. So does a login that is refused, after its answer, which is late:
-a guess costs at least `REFUSAL_DELAY_S`. A login must be over in `PATIENCE_S`.
+a guess costs at least `REFUSAL_DELAY_S`. A login must be over in `LOGIN_WITHIN_S`.
 
 After SaslHandshake 0 the tokens come as they are, in frames of their own; after version 1 they come
 in SaslAuthenticate. If logins end (`Security.reauthenticate_ms`, or the end of a token), the client
@@ -20,7 +20,15 @@ from samsa.broker.broker import Answer
 from samsa.broker.work import SHORT
 from samsa.dispatch import version_of_answer
 from samsa.security.principals import Principal
-from samsa.security.sasl import Authenticated, Exchange, LoginRefused, Result
+from samsa.security.sasl import (
+    LARGEST_BEFORE_LOGIN,
+    LOGIN_WITHIN_S,
+    REFUSAL_DELAY_S,
+    Authenticated,
+    Exchange,
+    LoginRefused,
+    Result,
+)
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.frame import Request, read_request
@@ -32,11 +40,6 @@ from .listeners import Listener
 if TYPE_CHECKING:
     from .listener import Server
 
-REFUSAL_DELAY_S = 0.1
-"""Kafka's `connection.failed.authentication.delay.ms`."""
-PATIENCE_S = 30.0
-LARGEST_BEFORE_LOGIN = 512 * 1024
-"""Kafka's `sasl.server.max.receive.size`."""
 _SIZE = struct.Struct(">i")
 
 
@@ -70,7 +73,7 @@ class SaslConnection(Connection):
         """Whether requests are refused: before the login, and after its end."""
         self._ends = False
         """Whether this login ends, so that another one may follow it."""
-        self._timer = self._loop.call_later(PATIENCE_S, self._too_late)
+        self._timer = self._loop.call_later(LOGIN_WITHIN_S, self._too_late)
 
     # A request: one of a login, or as usual
 
@@ -128,7 +131,7 @@ class SaslConnection(Connection):
             await self._answer(request, sasl_handshake.RESPONSE(error_code=illegal))
             return
         self._timer.cancel()
-        self._timer = self._loop.call_later(PATIENCE_S, self._too_late)
+        self._timer = self._loop.call_later(LOGIN_WITHIN_S, self._too_late)
         nonce = secrets.token_urlsafe(24)
         exchange = self._sasl.begin(row.mechanism, nonce, self._security.now_ms)
         known = list(self._sasl.mechanisms)
@@ -219,7 +222,7 @@ class SaslConnection(Connection):
         self._is_locked = True
 
     def _too_late(self) -> None:
-        self._refused(f"not logged in within {PATIENCE_S:.0f} s")
+        self._refused(f"not logged in within {LOGIN_WITHIN_S:.0f} s")
         self.abort()
 
     def _refused(self, why: str, mechanism: str = "") -> LoginEnded:

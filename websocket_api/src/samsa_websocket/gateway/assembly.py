@@ -1,8 +1,10 @@
 """The broker of a function: the same handlers and log, and ports for each request."""
 
+import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from samsa.access.rules import SecurityRules
 from samsa.aws.dynamodb import DynamoLedger
 from samsa.aws.dynamodb_groups import DynamoGroups
 from samsa.aws.journal import HeadJournal
@@ -22,6 +24,9 @@ from .object_ranges import RangedObjects
 from .request_scope import RequestScope, StoppedClock
 from .settings import GatewaySettings
 from .wakeups import ConnectionWatches, ParkingWakeups, PushedWakeups
+
+if TYPE_CHECKING:
+    from samsa.runtime.audit import Audit
 
 LOOK_AT_TRANSACTIONS_MS = 10_000
 """Longer than in a process: each look of a waiting reader is an invocation. It looks earlier if a
@@ -62,8 +67,28 @@ class Assembly:
             look_at_transactions_ms=LOOK_AT_TRANSACTIONS_MS,
         )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
-        self.wakeups.pushes.topic_of = self.broker.catalog.last_seen
+        self.audit: Audit | None = None
+        """None if there are no ACLs."""
+        if settings.access is None:
+            self.wakeups.pushes.topic_of = self.broker.catalog.last_seen
+        else:
+            # Wake-ups bring no records: the readers' rights are checked when they ask for them.
+            self.audit = self._secure(settings.access)
         self._watch_ms = settings.good_ms + WATCH_MARGIN_MS
+
+    def _secure(self, rules: SecurityRules) -> "Audit":
+        """Imported only where there are ACLs, for the sake of cold starts."""
+        from samsa.access.view import SecurityView
+        from samsa.runtime.audit import Audit
+
+        # The default level of a function would leave out logins and changes.
+        logging.getLogger("samsa.audit").setLevel(logging.INFO)
+        audit, groups = Audit(), self.broker.groups
+        assert groups is not None
+        self.broker.access = SecurityView(
+            groups, self.clock, self.fresh, rules, audit.decided, audit.administered
+        )
+        return audit
 
     def ports(self, scope: RequestScope, request: Request) -> RequestPorts:
         """The ports of one request."""
@@ -72,7 +97,7 @@ class Assembly:
         if request.api_key == ApiKey.FETCH:
             clock = StoppedClock(clock.now_ms())
             if request.api_version > LAST_WITH_MESSAGE_SETS:
-                objects = RangedObjects(objects)
+                objects = RangedObjects(objects, reads_windows=self.audit is not None)
         elif request.api_key == ApiKey.JOIN_GROUP:
             nonce = scope.same_nonce
         watches = ConnectionWatches(self.ledger, scope, clock.now_ms() + self._watch_ms)

@@ -1,7 +1,8 @@
 """Remembers where a connection's client is, as the shim said when it connected, and who it is.
 
-Few requests need it, and it never changes for a connection. So each process that serves the
-connection looks it up once.
+It never changes for a connection, so each process that serves the connection looks it up once. A
+connection is known by its id and by the time when it was opened, which every event tells: should an
+id come again, it is another connection.
 """
 
 from samsa.bounded import Bounded
@@ -29,26 +30,27 @@ together then take less than 100 MB."""
 class ConnectionCache:
     def __init__(self, connections: OpenConnections) -> None:
         self._connections = connections
-        self._kept = Bounded[str, OpenConnection](REMEMBERED)
+        self._kept = Bounded[str, tuple[int, OpenConnection]](REMEMBERED)
         self._watched = Bounded[str, frozenset[Partition]](REMEMBERED)
 
-    async def of(self, connection_id: str, api_key: int) -> OpenConnection:
+    async def of(self, connection_id: str, since: int, api_key: int) -> OpenConnection:
         """What a request of this API needs. Raises Unavailable, also if the connection is not
         known."""
-        return await self.look_up(connection_id) if api_key in ASKED_BY else NOWHERE
+        return await self.look_up(connection_id, since) if api_key in ASKED_BY else NOWHERE
 
-    async def look_up(self, connection_id: str) -> OpenConnection:
+    async def look_up(self, connection_id: str, since: int) -> OpenConnection:
         """Raises Unavailable, also for a connection that is not known."""
-        found = self._kept.get(connection_id)
+        kept_since, kept = self._kept.get(connection_id, (since, None))
+        if kept is not None and kept_since == since:
+            return kept
+        found = await self._connections.look_up(connection_id)
         if found is None:
-            found = await self._connections.look_up(connection_id)
-            if found is None:
-                raise Unavailable(f"the connection {connection_id} is not known")
-            self.keep(connection_id, found)
+            raise Unavailable(f"the connection {connection_id} is not known")
+        self.keep(connection_id, since, found)
         return found
 
-    def keep(self, connection_id: str, connection: OpenConnection) -> None:
-        self._kept.keep(connection_id, connection)
+    def keep(self, connection_id: str, since: int, connection: OpenConnection) -> None:
+        self._kept.keep(connection_id, (since, connection))
 
     async def watches(self, connection_id: str, partitions: set[Partition]) -> None:
         """Store what it watches, to be removed on disconnect. Written only if some are new: a

@@ -40,6 +40,7 @@ from .assembly import Assembly
 from .kafka import RequestServer
 from .replies import Unread
 from .request_scope import RequestScope
+from .rights import UnknownCaller
 from .settings import GatewaySettings
 from .uploads import BadUpload, request_key, ticket, uploaded
 
@@ -51,12 +52,14 @@ LONGEST_WORDS = 1_000
 TIDYING_S = 1.0
 LAST_WORDS_S = WAKING_S + TIDYING_S + 1.0
 """Reserved for wake-ups, for tidying and for the answer when the function's time runs out."""
-EXPECTED = (DecodeError, EnvelopeError, BadUpload, Unavailable, TimeoutError)
+EXPECTED = (DecodeError, EnvelopeError, BadUpload, Unavailable, TimeoutError, UnknownCaller)
 """Errors that are logged without a stack trace."""
 
 
 class Call(NamedTuple):
     connection_id: str
+    since: int
+    """When the connection was opened (ms)."""
     event: dict[str, Any]
     time_s: float
     """How long it may take."""
@@ -78,7 +81,7 @@ class Gateway:
 
     async def _handle(self, event: dict[str, Any], time_s: float) -> dict[str, Any]:
         told = event["requestContext"]
-        call = Call(told["connectionId"], event, time_s)
+        call = Call(told["connectionId"], int(told.get("connectedAt") or 0), event, time_s)
         routes = {"$connect": self._connect, "$disconnect": self._disconnect}
         answer = await routes.get(told["routeKey"], self._message)(call)
         await self._finish(told)
@@ -97,14 +100,22 @@ class Gateway:
             return {"statusCode": 400, "body": str(error)}
         told = call.event["requestContext"]
         connection = OpenConnection(
-            *greeting.address, greeting.client, _principal(told), self._connections_at(told)
+            *greeting.address,
+            greeting.client,
+            _identity(told, "userArn"),
+            self._connections_at(told),
+            _identity(told, "sourceIp"),
         )
+        try:
+            self._kafka.rights.admit(connection)
+        except UnknownCaller as error:
+            return {"statusCode": 403, "body": str(error)}
         now_ms = self._parts.clock.now_ms()
         try:
             async with asyncio.timeout(call.time_s):
                 await self._have_table()
                 await self._parts.connections.open(call.connection_id, connection, now_ms)
-            self._kafka.connections.keep(call.connection_id, connection)
+            self._kafka.connections.keep(call.connection_id, call.since, connection)
         except Exception as error:
             _log_failure("could not connect", call.connection_id, error)
             return {"statusCode": 503 if isinstance(error, EXPECTED) else 500}
@@ -141,35 +152,37 @@ class Gateway:
         try:
             async with asyncio.timeout(call.time_s):
                 await self._have_table()
-                return await self._answer(message, connection_id)
+                return await self._answer(message, call)
         except Unread as error:
             return _refused(connection_id, seq, error, ErrorAction.RETRY)
         except Exception as error:
             # A response may have no field for an error; a client asks again on a new connection.
             return _refused(connection_id, seq, error)
 
-    async def _answer(self, message: Message, connection_id: str) -> str:
+    async def _answer(self, message: Message, call: Call) -> str:
         parts = self._parts
         if isinstance(message, Ping):
             return encode(Ping())
         if isinstance(message, Upload):
-            key = request_key(await self._caller(connection_id), message.seq, parts.fresh())
+            key = request_key(await self._caller(call), message.seq, parts.fresh())
             return encode(await ticket(message, key, parts.presigner))
         if not isinstance(message, Request | Reference):
             raise EnvelopeError(f"a shim does not say {type(message).__name__.lower()}")
         lingers = isinstance(message, Request) and message.lingers
-        scope = RequestScope(connection_id, message.seq, message.waited_ms, lingers)
+        scope = RequestScope(
+            call.connection_id, call.since, message.seq, message.waited_ms, lingers
+        )
         frame: Frame = b""
         if isinstance(message, Reference):
-            frame = await uploaded(message, await self._caller(connection_id), parts.objects)
+            frame = await uploaded(message, await self._caller(call), parts.objects)
         else:
             frame = message.frame
         serve = self._kafka.serve_several if message.several else self._kafka.serve
         return await serve(scope, frame)
 
-    async def _caller(self, connection_id: str) -> str:
+    async def _caller(self, call: Call) -> str:
         """The principal that signed the handshake: only the event of $connect names it for sure."""
-        return (await self._kafka.connections.look_up(connection_id)).principal
+        return (await self._kafka.connections.look_up(call.connection_id, call.since)).principal
 
     async def _finish(self, told: dict[str, Any]) -> None:
         """Push wake-ups and finish tidying. What fails is left to others; the answer is not
@@ -209,8 +222,8 @@ def _connections_url(told: dict[str, Any]) -> str:
     return f"https://{domain}/{told['stage']}"
 
 
-def _principal(told: dict[str, Any]) -> str:
-    return str((told.get("identity") or {}).get("userArn") or "")
+def _identity(told: dict[str, Any], name: str) -> str:
+    return str((told.get("identity") or {}).get(name) or "")
 
 
 def _refused(

@@ -10,7 +10,7 @@ from typing import Any
 from samsa import dispatch
 from samsa.broker.answer_rows import row_of
 from samsa.ports import CannotWait, Unavailable
-from samsa.security.access import UNLIMITED
+from samsa.security.access import Access, Limited
 from samsa.wire.apis import ApiKey
 from samsa.wire.frame import Request, read_request
 from samsa_websocket.envelope import EnvelopeError, Frame, Parked, apart, encode, fits
@@ -20,10 +20,9 @@ from .assembly import Assembly
 from .connection_cache import ConnectionCache
 from .replies import ReplyTexts, frame_of
 from .request_scope import Parking, RequestScope
+from .rights import CallerRights, RightsByAcl
 from .uploads import response_key
 
-ACCESS = UNLIMITED
-"""What a client may do: everything, if API Gateway let it connect."""
 NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
 
 
@@ -33,30 +32,34 @@ class RequestServer:
         self._good_ms = good_ms
         self._replies = ReplyTexts(parts.objects, parts.presigner)
         self.connections = ConnectionCache(parts.connections)
+        self.rights = _rights(parts, self.connections)
 
     async def serve(self, scope: RequestScope, frame: Frame) -> str:
-        """The text that answers it. Raises DecodeError; Unavailable."""
+        """The text that answers it. Raises DecodeError; Unavailable; UnknownCaller."""
         # A copy that may be written to: an append patches offsets where the batches are.
         request = read_request(memoryview(bytearray(frame)))
+        access = await self.rights.of(scope.connection_id, scope.since)
         try:
-            given = await self._answer(scope, request)
+            given = await _ended(await self._begin(scope, request, access))
         except CannotWait:
             assert scope.parking is not None
             return self._parked(scope, scope.parking)
+        self.rights.answered(request, given, access)
         if scope.parking is not None:
             return await self._parked_fetch(scope, scope.parking, request, given)
         return await self._replies.text(scope.seq, self._spill_key(scope), request, given)
 
     async def serve_several(self, scope: RequestScope, frames: Frame) -> str:
         """The same for produces that came together: all are queued before the first is waited for,
-        and so share a commit. Raises DecodeError, EnvelopeError; Unavailable."""
+        and so share a commit. Raises DecodeError, EnvelopeError; Unavailable; UnknownCaller."""
         requests = [read_request(frame) for frame in apart(memoryview(bytearray(frames)))]
         if any(request.api_key != ApiKey.PRODUCE for request in requests):
             raise EnvelopeError("only produces come together")
+        access = await self.rights.of(scope.connection_id, scope.since)
         under_way: list[Any] = []
         try:
             for request in requests:
-                under_way.append(await self._begin(scope, request))  # noqa: PERF401
+                under_way.append(await self._begin(scope, request, access))  # noqa: PERF401
         finally:
             # If one request cannot be read, those before it are still finished.
             rows = await asyncio.gather(*map(_ended, under_way))
@@ -66,18 +69,16 @@ class RequestServer:
     def _spill_key(self, scope: RequestScope) -> str:
         return response_key(scope.connection_id, scope.seq, self._parts.fresh())
 
-    async def _answer(self, scope: RequestScope, request: Request) -> Any:
-        return await _ended(await self._begin(scope, request))
-
-    async def _begin(self, scope: RequestScope, request: Request) -> Any:
+    async def _begin(self, scope: RequestScope, request: Request, access: Access) -> Any:
         """An answer, or a Later whose answer is under way."""
         broker = self._parts.broker
         if request.api_key in NEED_CLUSTER_ID:
             await broker.find_cluster_id()
-        where = await self.connections.of(scope.connection_id, request.api_key)
+        where = await self.connections.of(scope.connection_id, scope.since, request.api_key)
         address = (where.host, where.port)
         ports = self._parts.ports(scope, request)
-        return await dispatch.answer(request, address, broker, f"/{where.client}", ACCESS, ports)
+        host = where.client or (access.host if isinstance(access, Limited) else "")
+        return await dispatch.answer(request, address, broker, f"/{host}", access, ports)
 
     def _parked(
         self, scope: RequestScope, parking: Parking, frame: bytes = b"", good_ms: int = 0
@@ -105,6 +106,13 @@ class RequestServer:
         except Unavailable:
             return False
         return True
+
+
+def _rights(parts: Assembly, connections: ConnectionCache) -> CallerRights:
+    view, audit = parts.broker.access, parts.audit
+    if view is None or audit is None:
+        return CallerRights(connections)
+    return RightsByAcl(connections, view, audit)
 
 
 async def _ended(answer: Any) -> Any:

@@ -2,9 +2,10 @@
 
 A small response is sent inline, with its records. For a larger fetch the shim gets the records
 itself: a gather list names ranges of log objects, whose bytes are not read here, and holds what the
-ledger keeps itself. If the ranges are so small that their URLs would be longer than they are, the
-fetch is answered inline with fewer records. If the list is too long, it is cut. Any other response
-that is too large is put under spill/, and the message names that object.
+ledger keeps itself. Each URL is signed for its range. If the ranges are so small that their URLs
+would be longer than they are, the fetch is answered inline with fewer records. If the list is too
+long, it is cut. Any other response that is too large is put under spill/, and the message names
+that object.
 """
 
 import asyncio
@@ -26,6 +27,8 @@ SIZE = 4
 """Bytes of a response's own length, which the envelope leaves out."""
 WORTH_A_URL = 16 * 1024
 """Bytes that the ranges of a gather list have at least, on average."""
+PART = 2 * 1024 * 1024
+"""Longer ranges are several URLs, so that the shim fetches them in parallel and in small parts."""
 HEADERS = 8 * 1024
 """Bytes that are kept free of records in an answer that is cut to go inline."""
 
@@ -87,19 +90,23 @@ class ReplyTexts:
         pieces: list[bytes | UrlRange] = []
         for segment in segments:
             if isinstance(segment, ObjectRange):
-                url = await self._presigner.get(segment.key)
-                pieces.append(UrlRange(url, segment.start, segment.length, segment.shift))
+                pieces += [await self._presigned(part) for part in segment.parts(PART)]
             else:
                 pieces.append(segment)
         return encode(Gather(seq, tuple(pieces)))
+
+    async def _presigned(self, piece: ObjectRange) -> UrlRange:
+        key, start, length, shift = piece.key, piece.start, piece.length, piece.shift
+        return UrlRange(await self._presigner.get(key, start, length), start, length, shift)
 
     async def _spilled(
         self, seq: int, spill_key: str, segments: Sequence[Segment], several: bool = False
     ) -> str:
         frame = await self._load(segments)
         await self._objects.put_if_absent(spill_key, [frame])
-        url = await self._presigner.get(spill_key)
-        return encode(Gather(seq, (UrlRange(url, 0, len(frame)),), several))
+        whole = ObjectRange(spill_key, 0, len(frame))
+        parts = [await self._presigned(part) for part in whole.parts(PART)]
+        return encode(Gather(seq, tuple(parts), several))
 
     async def _load(self, segments: Sequence[Segment]) -> bytes:
         loaded = await asyncio.gather(*(self._bytes(segment) for segment in segments))

@@ -32,6 +32,8 @@ class StoppedClock:
 @dataclass(slots=True)
 class RequestScope:
     connection_id: str = ""
+    since: int = 0
+    """When the connection was opened (ms), as API Gateway tells."""
     seq: int = 0
     waited_ms: int = 0
     """How long the client has waited for this very request."""

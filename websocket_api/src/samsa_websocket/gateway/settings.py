@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from samsa.access.rules import SecurityRules, rules_of
 from samsa.ports import Misconfigured
 from samsa.runtime.store_address import BadUrl, StoreUrl, read_remote_url
 from samsa.topics.configs import retention_hours
@@ -26,6 +27,8 @@ class GatewaySettings:
     """None for Kafka's default."""
     log_retention_hours: int = 168
     """For topics without a setting of their own; -1 for ever."""
+    access: SecurityRules | None = None
+    """None: there are no ACLs, and whoever may connect may do everything."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "GatewaySettings":
@@ -43,6 +46,7 @@ class GatewaySettings:
             min(int(environment.get("SAMSA_PARKED_GOOD_MS") or 120_000), LONGEST_GOOD_MS),
             int(delay) if delay else None,
             retention_hours(environment),
+            rules_of(environment),
         )
 
 

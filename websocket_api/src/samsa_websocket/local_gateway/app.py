@@ -50,6 +50,8 @@ class LocalGatewaySettings:
     """Environment variables of the functions, beside Lambda's own and SAMSA_CONNECTIONS."""
     keys: Mapping[str, str] | None = None
     """Secrets by access key; None requires no signature."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Who has such a key, as in `Authoriser`."""
     limits: ApiGatewayLimits = field(default_factory=ApiGatewayLimits)
     chaos: Chaos = field(default_factory=Chaos)
 
@@ -64,7 +66,7 @@ class LocalApi:
         self._host = host
         self._settings = settings
         self._api = ApiAddress(f"{host}:{port}", settings.stage)
-        self._authoriser = Authoriser(settings.keys, self._api.account)
+        self._authoriser = Authoriser(settings.keys, self._api.account, settings.names)
         self.pools = {
             name: EnvironmentPool(self._function(name), settings.limits)
             for name in FUNCTIONS

@@ -3,7 +3,8 @@
 | pk     | sk         | what                                                                   |
 |--------|------------|------------------------------------------------------------------------|
 | C#{id} | CONNECTION | where its client reached the shim and comes from; the IAM principal that |
-|        |            | signed its handshake; where it is pushed to; what it has watched       |
+|        |            | signed its handshake, and its address; where it is pushed to; what it   |
+|        |            | has watched                                                             |
 
 An item expires 15 minutes after the 2 hours that API Gateway allows a connection: $disconnect is
 not always delivered.
@@ -31,6 +32,9 @@ class OpenConnection(NamedTuple):
     """The ARN that signed the handshake; empty if no signature is required."""
     pushed_at: str = ""
     """The URL of the stage's @connections."""
+    source: str | None = None
+    """The address that API Gateway saw: that of the shim, or of what is in front of it. None for an
+    item of an older version."""
 
 
 class OpenConnections(TableCalls):
@@ -47,6 +51,8 @@ class OpenConnections(TableCalls):
             "pushed_at": string(connection.pushed_at),
             "expires": number(now_ms // 1000 + LIFE_S),
         }
+        if connection.source is not None:
+            item["source"] = string(connection.source)
         await self.table.call("put_item", Item=item)
 
     @counted
@@ -58,9 +64,10 @@ class OpenConnections(TableCalls):
             item["host"]["S"],
             int(item["port"]["N"]),
             item["client"]["S"],
-            # Items of older versions have neither.
+            # Items of older versions have none of these.
             item.get("principal", {}).get("S", ""),
             item.get("pushed_at", {}).get("S", ""),
+            item.get("source", {}).get("S"),
         )
 
     @counted

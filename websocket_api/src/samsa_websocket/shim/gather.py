@@ -3,12 +3,13 @@
 The number of pieces under way is limited, and memory for each is taken from a budget before it is
 fetched: a client that reads slowly delays only its own answer.
 
-Offsets are shifted as the pieces are returned, because a batch may lie across two of them.
+A long range of an object comes as several pieces. Offsets are shifted as they are returned, because
+a batch may lie across two of them.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ FIRST_DELAY_S = 0.1
 class RangePart(NamedTuple):
     source: bytes | UrlRange
     shift: OffsetShift | None = None
-    """Of the range that it is a part of."""
+    """Of the run of ranges that it is a part of."""
 
     @property
     def size(self) -> int:
@@ -44,20 +45,35 @@ class Getter(NamedTuple):
     ahead: int
 
 
-def plan(gather: Gather, largest_piece: int) -> GatherPlan:
-    """Long ranges are cut, so that they too are fetched in parallel and held in small parts."""
-    pieces = [piece for source in gather.pieces for piece in _cut(source, largest_piece)]
+def plan(gather: Gather) -> GatherPlan:
+    """Ranges that lie one behind the other in one object share their shift: together they hold
+    whole batches."""
+    pieces: list[RangePart] = []
+    for run in _runs(gather.pieces):
+        first = run[0]
+        by = first.shift if isinstance(first, UrlRange) else 0
+        shift = OffsetShift(by, sum(RangePart(each).size for each in run)) if by else None
+        pieces += [RangePart(each, shift) for each in run]
     return GatherPlan(sum(piece.size for piece in pieces), pieces)
 
 
-def _cut(source: bytes | UrlRange, largest: int) -> Iterator[RangePart]:
-    if not isinstance(source, UrlRange):
-        yield RangePart(source)
-        return
-    url, first, length, by = source
-    shift = OffsetShift(by, length) if by else None
-    for start in range(0, length, largest):
-        yield RangePart(UrlRange(url, first + start, min(largest, length - start)), shift)
+def _runs(pieces: Iterable[bytes | UrlRange]) -> Iterator[list[bytes | UrlRange]]:
+    run: list[bytes | UrlRange] = []
+    for piece in pieces:
+        if run and not _continues(run[-1], piece):
+            yield run
+            run = []
+        run.append(piece)
+    if run:
+        yield run
+
+
+def _continues(before: bytes | UrlRange, piece: bytes | UrlRange) -> bool:
+    if not (isinstance(before, UrlRange) and isinstance(piece, UrlRange)):
+        return False
+    same_object = before.url.partition("?")[0] == piece.url.partition("?")[0]
+    follows = before.start + before.length == piece.start
+    return same_object and follows and before.shift == piece.shift
 
 
 @asynccontextmanager
@@ -90,13 +106,14 @@ async def _pieces(
             under_way.append((asyncio.create_task(_fetch(piece.source, getter)), piece))
         task, piece = under_way[0]
         found = await task
-        yield _shifted(found, piece.shift)
+        yield shifted(found, piece.shift)
         under_way.popleft()
         del found
         getter.memory.release(piece.size)
 
 
-def _shifted(data: bytes, shift: OffsetShift | None) -> Frame:
+def shifted(data: bytes, shift: OffsetShift | None) -> Frame:
+    """Raises TransferFailed."""
     try:
         return shift.feed(data) if shift else data
     except CorruptBatch as error:

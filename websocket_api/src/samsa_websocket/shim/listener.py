@@ -4,7 +4,9 @@ import asyncio
 import logging
 import random
 import socket
+import ssl
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from samsa.runtime.logs import event
 from samsa_websocket.envelope import Greeting
@@ -13,7 +15,11 @@ from samsa_websocket.shim.errors import ClientRefused, HangUp
 from samsa_websocket.shim.session import Common, Session
 from samsa_websocket.shim.settings import ShimSettings
 
+if TYPE_CHECKING:
+    from samsa_websocket.shim.logins import Users
+
 log = logging.getLogger("samsa.shim")
+HANDSHAKE_WITHIN_S = 10.0
 BACKLOG = 512
 READ_AHEAD = 256 * 1024
 
@@ -21,9 +27,11 @@ READ_AHEAD = 256 * 1024
 class Shim:
     """Any number of listeners in front of one cluster."""
 
-    def __init__(self, settings: ShimSettings) -> None:
-        """Raises ClientRefused if the URL is not one of a WebSocket API."""
+    def __init__(self, settings: ShimSettings, users: "Users | None" = None) -> None:
+        """`users`: those who may log in; None asks no client who it is. Raises ClientRefused if the
+        URL is not one of a WebSocket API."""
         self.settings = settings
+        self._users = users
         self._common = Common(settings, self._delays)
         self._servers: list[asyncio.Server] = []
         self._clients: set[asyncio.Task[None]] = set()
@@ -37,10 +45,19 @@ class Shim:
         opened = await self._common.gateway.open(Greeting(("127.0.0.1", 0)))
         await opened.close()
 
-    async def listen(self, host: str, port: int) -> tuple[str, int]:
+    async def listen(
+        self, host: str, port: int, tls: ssl.SSLContext | None = None
+    ) -> tuple[str, int]:
         """Raises OSError: the port is taken, the host is not ours."""
+        within = HANDSHAKE_WITHIN_S if tls is not None else None
         server = await asyncio.start_server(
-            self._accept, host, port, limit=READ_AHEAD, backlog=BACKLOG
+            self._accept,
+            host,
+            port,
+            limit=READ_AHEAD,
+            backlog=BACKLOG,
+            ssl=tls,
+            ssl_handshake_timeout=within,
         )
         self._servers.append(server)
         name = server.sockets[0].getsockname()
@@ -83,6 +100,11 @@ class Shim:
         greeting = Greeting(address, peer.rpartition(":")[0])
         event(log, logging.DEBUG, "client", peer=peer)
         try:
+            if self._users is not None:
+                # Imported where it is used: a shim without users needs no part of it.
+                from samsa_websocket.shim.logins import log_in
+
+                await log_in(reader, writer, self._users, peer)
             await Session(reader, writer, greeting, self._common).serve()
         except HangUp as error:
             event(log, logging.INFO, "client let go", peer=peer, why=error)

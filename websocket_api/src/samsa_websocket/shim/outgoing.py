@@ -29,7 +29,7 @@ class Outgoing:
 
     async def gathered(self, gather: Gather) -> None:
         """Raises FateUnknown if nothing could be fetched: the question may be asked again."""
-        planned = plan(gather, self._limits.piece_bytes)
+        planned = plan(gather)
         if not SMALLEST <= planned.size <= self._limits.frame_bytes:
             raise HangUp(f"an answer of {planned.size} bytes")
         # Bytes before the first piece that must be fetched wait for it: if that fails, for example

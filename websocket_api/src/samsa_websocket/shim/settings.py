@@ -33,7 +33,6 @@ class ShimLimits:
     """For requests to the cluster, and as much again for pieces of answers to clients."""
     transfers: int = 32
     """PUTs and ranged GETs at once, over all clients."""
-    piece_bytes: int = 2 * 1024 * 1024
     requests_ahead: int = 10
     bytes_ahead: int = 8 * 1024 * 1024
     """How much is read from a client while earlier requests of it are answered: one upload, and as

@@ -1,6 +1,7 @@
 """PUTs and ranged GETs on presigned URLs, in a few threads that keep their connections.
 
-The URL is the permission: nothing is signed here, and only what was signed is sent.
+The URL is the permission: nothing is signed here, and only what was signed is sent. So a range is
+asked for as the gather list names it, in one GET.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from samsa.aws.presign import byte_range
 from samsa.bounded import Bounded
 from samsa_websocket.envelope import UrlRange
 
@@ -62,7 +64,7 @@ class Transfers:
     def _get(self, piece: UrlRange) -> bytes:
         if piece.length == 0:
             return b""
-        asked = {"Range": f"bytes={piece.start}-{piece.start + piece.length - 1}"}
+        asked = {"Range": byte_range(piece.start, piece.length)}
         status, body = self._exchange("GET", piece.url, asked, None)
         if status == OK and piece.start == 0:
             status = PARTIAL  # the whole object: right if it has the expected length

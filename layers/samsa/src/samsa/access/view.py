@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("samsa.access")
 LOOK_EVERY_MS = 1_000
+OLDEST_IN_FUNCTION_MS = 10_000
 TRIES = 20
 """Tries of one change, while other admins change something at the same time."""
 LONG = 500
@@ -93,6 +94,8 @@ class SecurityView:
         self._changing = asyncio.Lock()
         """Held during a change, so that changes of this process do not compete with each other."""
         self._looked_at: int | None = None
+        self._read_at: int | None = None
+        """When the store answered last."""
         self._is_failing = False
         self._authorizer = Authorizer((), self.rules.super_users, allow_if_no_acl=False)
 
@@ -142,11 +145,18 @@ class SecurityView:
             else:
                 self._is_failing = False
 
+    async def refresh_in_function(self) -> None:
+        """The same in a process that may have been frozen for hours since it read them: it goes by
+        no old ones. Raises Unavailable if they cannot be read."""
+        await self.refresh()
+        if not self._is_within(self._read_at, OLDEST_IN_FUNCTION_MS):
+            raise Unavailable("the ACLs cannot be read")
+
     def _is_fresh(self) -> bool:
-        looked_at = self._looked_at
-        if looked_at is None:
-            return False
-        return not has_passed(self._clock.now_ms(), looked_at, LOOK_EVERY_MS)
+        return self._is_within(self._looked_at, LOOK_EVERY_MS)
+
+    def _is_within(self, at: int | None, length_ms: int) -> bool:
+        return at is not None and not has_passed(self._clock.now_ms(), at, length_ms)
 
     def _failed(self, error: Exception) -> None:
         if not self._is_failing:
@@ -160,6 +170,12 @@ class SecurityView:
             return await self._read()
 
     async def _read(self) -> Contents:
+        asked_at = self._clock.now_ms()
+        contents = await self._read_if_changed()
+        self._read_at = asked_at
+        return contents
+
+    async def _read_if_changed(self) -> Contents:
         if self.is_known and await self._store.security_version() == self.contents.version:
             return self.contents
         try:

@@ -1,7 +1,8 @@
 """Presigned URLs of S3 objects: valid for a while, without further credentials. No call is made.
 
-A GET may ask for any range of the object: the range is not signed. A PUT must have the content
-length and content type that were signed.
+A GET must ask for the range that was signed. That does not close the rest of the object: a header
+that S3 knows and nobody signed, such as If-Range, may make it answer with all of it. A PUT must
+have the content length and content type that were signed.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,11 @@ from samsa.aws.sigv4 import UNRESERVED, Signer
 
 CONTENT_TYPE = "application/octet-stream"
 EXPIRES_S = 900
+
+
+def byte_range(start: int, length: int) -> str:
+    """The `Range` header that a GET must have, as it is signed."""
+    return f"bytes={start}-{start + length - 1}"
 
 
 class Put(NamedTuple):
@@ -37,8 +43,8 @@ class Presigner:
         self._signer = Signer("s3", region)
         self._credentials = Credentials()
 
-    async def get(self, key: str) -> str:
-        return await self._presign("GET", key, {})
+    async def get(self, key: str, start: int, length: int) -> str:
+        return await self._presign("GET", key, {"range": byte_range(start, length)})
 
     async def put(self, key: str, size: int) -> Put:
         headers = {"content-length": str(size), "content-type": CONTENT_TYPE}

@@ -34,10 +34,15 @@ FIRST_WITH_LEVEL_0 = 4
 async def api_versions(
     request: "ApiVersionsRequest", context: Context, broker: Broker
 ) -> "ApiVersionsResponse":
+    return listed(context.version)
+
+
+def listed(version: int) -> "ApiVersionsResponse":
+    """Without a broker, for a client that has not logged in."""
     supported = [
         SUPPORTED_FEATURE(name=one.name, min_version=one.lowest, max_version=one.level)
         for one in FEATURES
-        if one.lowest > 0 or context.version >= FIRST_WITH_LEVEL_0
+        if one.lowest > 0 or version >= FIRST_WITH_LEVEL_0
     ]
     finalized = [
         FINALIZED_FEATURE(name=one.name, max_version_level=one.level, min_version_level=one.level)

@@ -32,7 +32,7 @@ class IamLogin:
         except (KeyError, TypeError, ValueError) as error:
             raise Unauthorized(NOBODY) from error
         assert self._broker.access is not None
-        await self._broker.access.refresh()
+        await self._broker.access.refresh_in_function()
 
         def on_answer(key: int, row: Any, answer: Any) -> None:
             tell_changes_of(self._audit, key, lambda: row, answer, principal, host)

@@ -3,8 +3,11 @@ Kafka."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from samsa.ports import Unavailable
+from samsa.wire.errors import ErrorCode
+
 from .guard import CLOSE
-from .problems import UNAVAILABLE, answer, of_http
+from .problems import UNAVAILABLE, answer, of_http, of_kafka
 from .sessions import SESSION, Login, TooManyLogins, Unauthorized
 
 
@@ -24,6 +27,10 @@ class LoginFirst:
         except TooManyLogins as error:
             busy = of_http(UNAVAILABLE, "Too many logins", str(error), "Ask again soon.")
             await answer(busy, CLOSE)(scope, receive, send)
+        except Unavailable as error:
+            # As `failures.py` answers it behind the login.
+            problem = of_kafka(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+            await answer(problem)(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

@@ -53,6 +53,16 @@ class TlsContext:
         self.current = made(files)
         self._failures = Repeated(log, logging.ERROR, "new TLS files cannot be used")
 
+    def for_asyncio(self) -> ssl.SSLContext:
+        """For a server that takes one context: each handshake is made with the current files."""
+        context = made(self.files)
+
+        def choose(shaking: "ssl.SSLSocket | ssl.SSLObject", *_: object) -> None:
+            shaking.context = self.current
+
+        context.sni_callback = choose
+        return context
+
     async def watch(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY_S)

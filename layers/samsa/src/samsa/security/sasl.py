@@ -23,10 +23,21 @@ SCRAM_SHA_512 = ScramMechanism.SCRAM_SHA_512.sasl_name
 OAUTHBEARER = "OAUTHBEARER"
 MECHANISMS = (PLAIN, SCRAM_SHA_256, SCRAM_SHA_512, OAUTHBEARER)
 
+# What servers that offer it agree on:
+REFUSAL_DELAY_S = 0.1
+"""How late a refusal is, so that a guess costs something. Kafka's
+`connection.failed.authentication.delay.ms`."""
+LOGIN_WITHIN_S = 30.0
+LARGEST_BEFORE_LOGIN = 512 * 1024
+"""Bytes of a request before the login. Kafka's `sasl.server.max.receive.size`."""
+
 __all__ = [
+    "LARGEST_BEFORE_LOGIN",
+    "LOGIN_WITHIN_S",
     "MECHANISMS",
     "OAUTHBEARER",
     "PLAIN",
+    "REFUSAL_DELAY_S",
     "SCRAM_SHA_256",
     "SCRAM_SHA_512",
     "Authenticated",
