@@ -145,7 +145,8 @@ def test_with_acls_the_http_api_knows_its_clients_by_their_signature(
             caller["userArn"] = "arn:aws:sts::123456789012:assumed-role/Reader/gregor"
             refused = api.invoke(of_another)
             assert refused["statusCode"] == 403, refused
-            assert json.loads(refused["body"])["kafka_error"] == "TOPIC_AUTHORIZATION_FAILED"
+            told = json.loads(http_events.response(refused).body)
+            assert told["kafka_error"] == "TOPIC_AUTHORIZATION_FAILED"
         unsigned = event("http-read")
         del unsigned["requestContext"]["authorizer"]
         assert api.invoke(unsigned)["statusCode"] == 401

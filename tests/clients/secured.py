@@ -22,7 +22,7 @@ from clients.client import Client
 from support.broker import samsa_up
 from support.tls import Certificates
 
-from samsa.access.contents import Contents, Plan
+from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import acl_entry
 from samsa.access.view import SecurityView
 from samsa.local.wakeups import LocalWakeups
@@ -85,8 +85,8 @@ async def _let_alice_in(data: Path) -> None:
         # The group of confluent-kafka's consumers that are in none.
         acls.append(acls[-1]._replace(pattern_type=PatternType.LITERAL, name="unused"))
 
-        async def plan(_: Contents) -> Plan[None]:
-            return Plan(None, [acl_entry(acl) for acl in acls])
+        async def plan(_: Contents) -> ChangePlan[None]:
+            return ChangePlan(None, [acl_entry(acl) for acl in acls])
 
         await view.change(plan)
     wakeups.close()

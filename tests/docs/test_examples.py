@@ -1,5 +1,6 @@
 """The examples on the pages: run as they are written, but for addresses and folders."""
 
+import json
 import os
 import re
 import socket
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from server.process import a_samsa
 from support.broker import Broker, samsa_up
 from support.servers.processes import running
 from support.tools import require, require_module
@@ -112,12 +114,31 @@ def test_samsas_own_commands_do_what_the_page_says(home: Home, told_by_python: s
 @pytest.mark.parametrize("page", [STARTED, HTTP], ids=lambda page: page.stem)
 def test_every_request_by_curl_is_answered(page: Path, home: Home, told_by_python: str):
     require("curl", "the examples of the HTTP API use it")
-    local = [block for block in blocks_with(page, "curl") if "amazonaws" not in block]
+    not_here = ("amazonaws", "--cacert")
+    local = [
+        block for block in blocks_with(page, "curl") if not any(word in block for word in not_here)
+    ]
     for line in shell_lines("\n".join(local)):
         if "/topics --json" in line:
             home.shell(line.replace('"orders"', '"http-orders"'))
         else:
             home.shell(line.replace("/topics/orders/", "/topics/http-orders/"))
+
+
+def test_a_request_by_curl_with_a_login_is_answered(tmp_path: Path):
+    require("curl", "the examples of the HTTP API use it")
+    (block,) = blocks_with(HTTP, "--cacert")
+    (example,) = [line for line in shell_lines(block) if "-u alice" in line]
+    with a_samsa(tmp_path, "--secure", "--http", "https://127.0.0.1:0") as samsa:
+        http = re.search(r"https://([\d.:]+)/docs", (tmp_path / "stdout").read_text())
+        assert http is not None
+        secrets = samsa.data / "security"
+        command = example.replace("kafka.example.com:8443", http[1])
+        command = command.replace(
+            "-u alice", f"-u admin:{(secrets / 'admin.password').read_text()}"
+        )
+        listed = said_by(["bash", "-c", f"{command} -sS --fail"], secrets)
+    assert json.loads(listed)["topics"] == []
 
 
 def test_the_serverless_demo_answers_a_kafka_client(tmp_path: Path):

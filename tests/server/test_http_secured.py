@@ -14,6 +14,7 @@ import pytest
 from server.process import Samsa, a_samsa, parse
 from support.waiting import eventually
 
+ELSEWHERE = ("127.0.0.2", 0)
 OPTIONS = ("--secure", "--http", "https://127.0.0.1:0", "--metrics", "https://127.0.0.1:0")
 
 
@@ -80,7 +81,7 @@ def test_no_credential_is_printed_or_logged(secure: Samsa):
     ask(secure, "/topics", basic(secure, "hunter2"))
     token = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9."
     assert ask(secure, "/topics", {"authorization": f"Bearer {token}"})[0] == 401
-    assert eventually(lambda: any("mechanism=Bearer" in line for line in secure.logged()))
+    assert eventually(lambda: any("Bearer is not offered" in line for line in secure.logged()))
     said = "\n".join([*secure.logged(), (secure.folder / "stdout").read_text()])
     password = (secure.data / "security" / "admin.password").read_text()
     encoded = basic(secure)["authorization"].split()[1]
@@ -89,8 +90,8 @@ def test_no_credential_is_printed_or_logged(secure: Samsa):
 
 
 def test_guesses_and_slow_handshakes_hold_up_no_client(secure: Samsa):
-    """For some seconds, as fast as they can: guesses of passwords, and clients that begin TLS and
-    say nothing. Beside them an administrator is served."""
+    """From another address, as fast as they can: guesses of passwords, and clients that begin TLS
+    and say nothing. Beside them an administrator is served."""
     host, port = url(secure, "http").removeprefix("https://").split(":")
     tls = context(secure)
     assert ask(secure, "/topics", basic(secure))[0] == 200
@@ -102,7 +103,9 @@ def test_guesses_and_slow_handshakes_hold_up_no_client(secure: Samsa):
             counts["guesses"] += 1
             wrong = basic(secure, f"guess {counts['guesses']}")["authorization"]
             try:
-                reader, writer = await asyncio.open_connection(host, port, ssl=tls)
+                reader, writer = await asyncio.open_connection(
+                    host, port, ssl=tls, local_addr=ELSEWHERE
+                )
                 writer.write(
                     b"GET /topics HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                     b"Authorization: " + wrong.encode() + b"\r\n\r\n"
@@ -117,7 +120,7 @@ def test_guesses_and_slow_handshakes_hold_up_no_client(secure: Samsa):
         while not over:
             counts["silent"] += 1
             try:
-                reader, writer = await asyncio.open_connection(host, port)
+                reader, writer = await asyncio.open_connection(host, port, local_addr=ELSEWHERE)
                 writer.write(b"\x16\x03\x01\x02\x00\x01")
                 await asyncio.wait_for(reader.read(), 60)
                 writer.close()
@@ -128,23 +131,24 @@ def test_guesses_and_slow_handshakes_hold_up_no_client(secure: Samsa):
         nonlocal over
         attackers = [asyncio.create_task(guess()) for _ in range(30)]
         attackers += [asyncio.create_task(silent()) for _ in range(200)]
-        times = []
-        for _ in range(20):
-            begun = time.monotonic()
-            status, said = await asyncio.to_thread(ask, secure, "/topics", basic(secure))
-            assert status == 200, said
-            times.append(time.monotonic() - begun)
-        over = True
-        for each in attackers:
-            each.cancel()
-        results = await asyncio.gather(*attackers, return_exceptions=True)
+        times: list[float] = []
+        try:
+            while len(times) < 20 or counts["guesses"] < 200:
+                begun = time.monotonic()
+                status, said = await asyncio.to_thread(ask, secure, "/topics", basic(secure))
+                assert status == 200, said
+                times.append(time.monotonic() - begun)
+        finally:
+            over = True
+            for each in attackers:
+                each.cancel()
+            results = await asyncio.gather(*attackers, return_exceptions=True)
         failures = [each for each in results if isinstance(each, Exception)]
         assert not failures, failures
         return times
 
     times = asyncio.run(attack())
     assert max(times) < 20, times
-    assert counts["guesses"] > 100
+    assert counts["silent"] > 200
     text = ask(secure, "", basic(secure), name="metrics")[1]
-    assert parse(text)["samsa_logins_refused_total"] >= 30
-    assert parse(text)["samsa_tls_handshakes_failed_total"] >= 0
+    assert parse(text)["samsa_logins_refused_total"] > 0

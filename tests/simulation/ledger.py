@@ -138,7 +138,7 @@ class SimLedger(HeadCalls, RowCalls):
                 item.remove(extent.end - 1)
             item.add(extent)
         for deletion in deletions_of(old or gone, new):
-            item.deletions[deletion.name] = deletion
+            item.deletions.setdefault(deletion.name, deletion)
 
     def announce(self, partition: Partition, deletion: PendingDeletion) -> None:
         self.item(partition).deletions.setdefault(deletion.name, deletion)

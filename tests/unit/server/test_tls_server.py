@@ -191,6 +191,18 @@ async def test_clients_that_say_nothing_keep_nobody_out(running: Running):
         each.close()
 
 
+async def test_many_handshakes_of_one_address_end_none_of_another(running: Running):
+    """Also the one that was begun before all of them."""
+    most = tls_server.MOST_HANDSHAKES
+    patient = socket.create_connection(running.address, source_address=("127.0.0.2", 0))
+    await until(lambda: len(running.server._under_way) == 1)
+    silent = [socket.create_connection(running.address) for _ in range(2 * most)]
+    await until(lambda: len(running.server._under_way) == most)
+    assert list(running.server._under_way.values()).count("127.0.0.2") == 1
+    for each in (patient, *silent):
+        each.close()
+
+
 async def test_a_handshake_that_takes_too_long_ends(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ):

@@ -7,7 +7,7 @@ import time
 from kafka import KafkaConsumer
 from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
-from kafka.errors import KafkaError
+from kafka.errors import KafkaConnectionError, KafkaError
 
 bootstrap, group, topic, *settings = sys.argv[1:]
 ASSIGNORS = {
@@ -51,7 +51,13 @@ consumer = KafkaConsumer(
 while running and not known(topic):
     time.sleep(0.1)
 while running:
-    for messages in consumer.poll(timeout_ms=100).values():
+    try:
+        found = consumer.poll(timeout_ms=100)
+    except KafkaConnectionError:
+        # While it looks for a coordinator, kafka-python 3.0.12 passes on that the broker is away.
+        time.sleep(0.1)
+        continue
+    for messages in found.values():
         for message in messages:
             print(message.partition, message.offset, flush=True)
 consumer.close()

@@ -161,7 +161,7 @@ class SecurityView:
     def _failed(self, error: Exception) -> None:
         if not self._is_failing:
             kept = "what is known" if self.is_known else "nothing but super users"
-            log.error("ACLs, credentials and quotas cannot be read: %s stays: %s", kept, error)
+            log.warning("ACLs, credentials and quotas cannot be read: %s stays: %s", kept, error)
         self._is_failing = True
 
     async def current(self) -> Contents:
