@@ -34,9 +34,19 @@ class Client:
             raise ClientError(
                 f"no broker answers at {bootstrap} ({why}). Start one with: samsa up"
             ) from error
-        self._versions = self._ask_versions()
+        try:
+            self._versions = self._ask_versions()
+        except ClientError as error:
+            raise ClientError(f"{error}{self._hint()}") from error
         if self._login.has_sasl:
             self._log_in()
+
+    def _hint(self) -> str:
+        """Of a first request that got no answer: TLS and plain text do not understand each
+        other."""
+        if self._login.has_tls:
+            return ""
+        return ". If it wants TLS or a login, give --command-config FILE"
 
     @classmethod
     def of(cls, given: argparse.Namespace) -> Self:
