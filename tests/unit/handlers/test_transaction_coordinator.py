@@ -3,10 +3,12 @@
 import asyncio
 
 import pytest
-from unit.handlers.transacting import ID, TIMEOUT_MS, Process, processes
+from unit.handlers.transacting import ADDRESS, ID, TIMEOUT_MS, Process, processes
 from unit.log.given import PARTITION, a_batch
 from unit.log.transacting import committed
 
+from samsa.broker.broker import Context
+from samsa.handlers.k02_list_offsets import list_offsets as handle_list_offsets
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.transactions import (
     AddGroup,
@@ -17,6 +19,7 @@ from samsa.transactions import (
     Verify,
 )
 from samsa.wire.errors import ErrorCode
+from samsa.wire.messages import list_offsets
 
 
 @pytest.fixture
@@ -109,6 +112,33 @@ async def test_a_reader_that_is_held_back_aborts_what_has_timed_out(two):
     assert not await has_open(there)
     assert there.broker.transactions.aborted == 1
     assert await here.produce(producer, 1) is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+async def stable_end(one: Process, timestamp: int = -1) -> int:
+    row = list_offsets.REQUEST(
+        isolation_level=1,
+        topics=[
+            list_offsets.TOPIC(
+                name="letters",
+                partitions=[list_offsets.PARTITION(partition_index=0, timestamp=timestamp)],
+            )
+        ],
+    )
+    answer = await handle_list_offsets(row, Context(7, "client", ADDRESS), one.broker)
+    return answer.topics[0].partitions[0].offset
+
+
+@pytest.mark.parametrize("timestamp", [-1, 0, -3])
+async def test_who_asks_for_offsets_is_not_held_back_by_what_has_timed_out(two, timestamp):
+    """Lag monitors fetch nothing, and others ask for the end before they read up to it."""
+    here, there = two
+    await here.produce(await here.init(), 0)
+    await here.plain(b"after it")
+    nothing = 0 if timestamp == -1 else -1
+    assert await stable_end(there, timestamp) == nothing
+    there.given.clock.now += TIMEOUT_MS + 1
+    # The aborted record, one after it, and the marker.
+    assert await stable_end(there, timestamp) == {-1: 3, 0: 0, -3: 2}[timestamp]
 
 
 async def test_readers_look_at_a_transaction_once_a_second(two):

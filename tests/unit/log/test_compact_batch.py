@@ -99,7 +99,22 @@ def test_the_checksum_is_right():
 def test_what_lies_at_the_end_or_above_stays():
     batch = keyed(5, (b"a", b"1"), (b"a", b"2"))
     assert cleaned(batch, a_sieve({b"a": 9}, end=5)) is batch
-    assert cleaned(batch, a_sieve({b"a": 9}, end=7)) is None
+    assert cleaned(batch, a_sieve({b"a": 9}, end=8)) is None
+
+
+def test_the_last_batch_of_a_round_stays_if_all_of_it_would_go():
+    """A client that reads to the end of a log waits for something at the end."""
+    keyless = keyed(5, (None, b"1"), (None, b"2"))
+    assert cleaned(keyless, a_sieve({}, end=7)) is keyless
+    assert cleaned(keyless, a_sieve({}, end=8)) is None
+
+
+def test_a_tombstone_at_the_end_of_a_round_stays_beyond_its_time():
+    batch = keyed(5, (b"a", b"1"), (b"b", None))
+    first = cleaned(batch, a_sieve({b"a": 5, b"b": 6}, end=9))
+    assert cleaned(first, a_sieve({}, end=7, now_ms=NOW + 2 * HOUR)) is first
+    later = cleaned(first, a_sieve({}, end=8, now_ms=NOW + 2 * HOUR))
+    assert pairs_in(later) == [(5, b"a", b"1")]
 
 
 # Tombstones

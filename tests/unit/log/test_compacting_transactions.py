@@ -207,12 +207,16 @@ async def test_a_marker_without_batches_goes_too():
     assert 1 not in await markers(given)
 
 
-async def test_a_commit_marker_goes_with_the_first_round():
+async def test_a_commit_marker_stays_at_the_end_and_goes_with_the_first_round_after_that():
+    """librdkafka moves a program's position by markers: without the last one, a program that
+    restores its state up to the end never gets there."""
     given = await a_changelog()
     await Producer(given).commit((b"a", b"1"))
     await compact(given)
+    assert list(await markers(given)) == [1]
+    await tick(given, 0)
     assert await markers(given) == {}
-    assert await committed(given) == [(0, b"a", b"1")]
+    assert (await committed(given))[0] == (0, b"a", b"1")
 
 
 async def test_what_its_producer_commits_later_is_read_while_the_list_and_the_marker_go():

@@ -3,12 +3,13 @@
 A reader may be held back by a transaction whose client is gone. A process that died may have left
 it decided and not finished, or its time may be up and it was not aborted yet. So a reader that
 waits looks after the transactions before it: no reader waits longer than a transaction's timeout.
+So does one that asks where the stable end is, which may fetch nothing while it has not moved.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from samsa.broker.broker import Broker
-from samsa.ports import Unavailable, UnknownPartition
+from samsa.ports import Partition, Unavailable, UnknownPartition
 
 from .reads import Read
 
@@ -22,8 +23,7 @@ async def settle(reads: Sequence[Read], broker: Broker) -> int | None:
     oldest: dict[int, int] = {}
     for read in reads:
         if read.plan is not None and read.plan.waits_for:
-            some = sorted((first, one) for one, first in read.plan.waits_for.items())[:AT_ONCE]
-            oldest.update((producer_id, first) for first, producer_id in some)
+            oldest.update(_oldest(read.plan.waits_for))
     if not oldest:
         return None
     try:
@@ -31,3 +31,16 @@ async def settle(reads: Sequence[Read], broker: Broker) -> int | None:
     except (Unavailable, UnknownPartition):
         return broker.rules.look_at_transactions_ms
     return max(1, again_at - broker.stores.clock.now_ms())
+
+
+async def settle_before(partition: Partition, broker: Broker) -> None:
+    """The same for one that asks for offsets. Raises Unavailable; UnknownPartition."""
+    head = await broker.log.head(partition)
+    if head.open_transactions:
+        await broker.transactions.settle(_oldest(head.open_transactions))
+
+
+def _oldest(open_transactions: Mapping[int, int]) -> dict[int, int]:
+    """First offsets by producer."""
+    first_offsets = sorted((first, one) for one, first in open_transactions.items())[:AT_ONCE]
+    return {producer_id: first for first, producer_id in first_offsets}

@@ -3,8 +3,8 @@
 Behaviour: timestamp −1 means the visible end; −2 (and −4, the earliest local offset) the log start;
 −3 the record with the greatest timestamp; −5 and −6 (tiered storage, which does not exist here) no
 offset; any other the first record at or after the timestamp. With read_committed the last stable
-offset is the end, and a record that is not below it is not found. Needs
-DESCRIBE on each topic.
+offset is the end, and a record that is not below it is not found; transactions that have timed out
+are aborted first. Needs DESCRIBE on each topic.
 
 Versions: 0 answers with a list of offsets, newest first, as Kafka 0.8 did. 1+ with one offset. −3
 came with 7, −4 with 8, −5 with 9, −6 with 11: in earlier versions they are UNSUPPORTED_VERSION.
@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
+from samsa.data_path.committed_reads import settle_before
 from samsa.log.times import Found
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
 from samsa.records.errors import RecordError
@@ -73,6 +74,8 @@ async def _answer(
             raise Refused(ErrorCode.UNSUPPORTED_VERSION, "a newer version asks for this")
         if context.version == 0:
             return await _old_style(partition, entry, broker)
+        if committed:
+            await settle_before(partition, broker)
         at = await _look_up(partition, entry.timestamp, committed, broker)
     except Refused as refused:
         code = refused.code

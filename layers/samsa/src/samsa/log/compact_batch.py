@@ -18,6 +18,11 @@ marker, it reads a list without the transaction. The waiting time is for a proce
 suspended while it stored the transaction in the list, and continues only now. Markers of committed
 transactions go at once. Kafka keeps them for a time too, because it restores its producers' states
 from the log.
+
+The last batch of a round may be the last one of the log, where Kafka has its active segment and
+cleans nothing. So a marker stays there, and so does a batch whose records would all go: a client
+that reads to the end of the log sees something at the end. librdkafka, for one, moves a program's
+position by records and markers, and not by empty batches. The next round may remove them.
 """
 
 from bisect import bisect_left
@@ -80,7 +85,7 @@ def clean(header: BatchHeader, part: BatchBytes, sieve: Sieve) -> Steps[BatchByt
     if header.base_offset >= sieve.end:
         return part
     if header.is_control:
-        return _marker(header, part, sieve)
+        return part if _is_last(header, sieve) else _marker(header, part, sieve)
     asked_for = header.producer_id >= 0 and header.base_offset in sieve.asked_for
     if header.is_empty:
         return part if asked_for else None
@@ -92,11 +97,17 @@ def clean(header: BatchHeader, part: BatchBytes, sieve: Sieve) -> Steps[BatchByt
         return part
 
 
+def _is_last(header: BatchHeader, sieve: Sieve) -> bool:
+    return header.next_offset >= sieve.end
+
+
 def _kept(
     header: BatchHeader, part: BatchBytes, sieve: Sieve, asked_for: bool
 ) -> Steps[BatchBytes | None]:
     """Raises RecordError if the bytes are no records, or if their times fit into no batch."""
     sifted = yield from _sifted(header, part, sieve)
+    if sifted.count == 0 and _is_last(header, sieve):
+        return part
     if sifted.count == 0:
         return _emptied(header) if asked_for else None
     is_new_to_it = sifted.tombstones > 0 and header.delete_horizon is None
@@ -133,7 +144,7 @@ def _sifted(header: BatchHeader, part: BatchBytes, sieve: Sieve) -> Steps[Sifted
         if not stays:
             return Sifted([], 0, 0)
         return (yield from pick(header, _plain(header, part), stays))
-    expired = horizon is not None and horizon <= sieve.now_ms
+    expired = horizon is not None and horizon <= sieve.now_ms and not _is_last(header, sieve)
     return (yield from sift(header, _plain(header, part), sieve.newest, expired))
 
 
