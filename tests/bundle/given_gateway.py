@@ -121,6 +121,7 @@ class Client:
         self.connection_id = f"conn{next(words)}Fv="
         self.connected_at = 1794854776000 + next(words)
         self.seq = 0
+        self.client_id: str | None = "bundle"
 
     def event(self, name: str, **more: Any) -> dict[str, Any]:
         event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text())
@@ -155,7 +156,7 @@ class Client:
     ) -> Message:
         """The same request once more, or the next one."""
         self.seq += not again
-        frame = frame_of(key, version, row)
+        frame = frame_of(key, version, row, self.client_id)
         return self.say(Request(self.seq, frame, waited, lingers=lingers))
 
     def ask(self, key: ApiKey, version: int, row: Any, **more: Any) -> Any:
@@ -176,8 +177,8 @@ class Client:
         return row_of(key, version, answer)
 
 
-def frame_of(key: ApiKey, version: int, row: Any) -> bytes:
-    return request_frame(APIS[key], version, 7, "bundle", row)[SIZE:]
+def frame_of(key: ApiKey, version: int, row: Any, client_id: str | None = "bundle") -> bytes:
+    return request_frame(APIS[key], version, 7, client_id, row)[SIZE:]
 
 
 def row_of(key: ApiKey, version: int, answer: Message, number: int = 7) -> Any:

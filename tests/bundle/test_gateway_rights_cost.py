@@ -1,8 +1,12 @@
-"""What ACLs cost on AWS, counted where the calls leave the function."""
+"""What ACLs and quotas cost on AWS, counted where the calls leave the function."""
+
+import subprocess
+import sys
 
 import pytest
 from bundle.closed import GRETE, LOOK_MS, ClosedCluster, readable, written
 from bundle.given_gateway import Client, Cluster
+from bundle.limited import GRETES, LimitedCluster
 from bundle.meter import Meter
 
 from samsa.security.kinds import Operation
@@ -68,6 +72,69 @@ def test_a_connection_is_looked_up_once_by_each_function(closed: ClosedCluster):
     for _ in range(3):
         assert readable(grete) == 0
     assert grete.gateway._parts.connections.calls["look_up"] == 1
+
+
+# Quotas
+
+
+@pytest.fixture
+def limited(cluster: Cluster) -> LimitedCluster:
+    return LimitedCluster(cluster)
+
+
+def test_without_quotas_nothing_is_made_to_enforce_them(closed: ClosedCluster):
+    _, grete = metered(closed)
+    assert grete.gateway._kafka._quotas is None
+
+
+def test_a_function_imports_nothing_of_quotas_before_there_are_some():
+    code = (
+        "import sys, samsa_websocket.gateway.function, samsa.handlers.k00_produce, "
+        "samsa.handlers.k01_fetch, samsa.access.view; "
+        "found = [name for name in sys.modules if 'rates' in name or 'throttling' in name "
+        "or 'gateway.quota' in name]; "
+        "sys.exit(str(found) if found else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("entity", "limits"),
+    [
+        ({"user": "somebody else"}, {"producer_byte_rate": 1, "consumer_byte_rate": 1}),
+        (GRETES, {"controller_mutation_rate": 1, "request_percentage": 1e-6}),
+        ({"ip": "198.51.100.9"}, {"connection_creation_rate": 1}),
+    ],
+    ids=["of others", "of other kinds", "of addresses"],
+)
+def test_quotas_that_do_not_apply_to_a_request_cost_it_nothing(
+    limited: LimitedCluster, entity: dict[str, str | None], limits: dict[str, float]
+):
+    limited.limit(entity, **limits)
+    meter, grete = metered(limited)
+    with meter.measuring() as spent:
+        for _ in range(2):
+            assert written(grete) == readable(grete) == 0
+            grete.connect()
+    act = spent.act
+    assert (act.writes, act.head_writes, act.puts) == (2, 2, 0), "one item of each connection"
+    assert grete.gateway._kafka._quotas is not None
+    assert grete.gateway._kafka._quotas.usage.calls == {}
+
+
+def test_a_quota_costs_a_client_one_small_update_in_each_second_of_a_function(
+    limited: LimitedCluster,
+):
+    limited.limit(GRETES, producer_byte_rate=1e6, consumer_byte_rate=1e6)
+    meter, grete = metered(limited)
+    for ask in (written, readable):
+        for costs in (1, 0, 0):
+            if costs:
+                limited.a_moment_later()
+            with meter.measuring() as spent:
+                assert ask(grete) == 0
+            assert spent.act.writes == costs
 
 
 def closed_calls(client: Client) -> dict[str, int]:

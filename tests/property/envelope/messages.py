@@ -43,13 +43,13 @@ def _wake(names: tuple[str, ...], news: list[tuple[tuple[Any, ...], bytes]]) -> 
 
 MESSAGES = st.one_of(
     st.builds(Request, SEQ, FRAMES, MS, st.booleans()),
-    st.builds(Reply, SEQ, FRAMES, st.booleans()),
+    st.builds(Reply, SEQ, FRAMES, st.booleans(), MS),
     st.builds(Parked, SEQ, MS, NAMES, FRAMES, MS),
     st.builds(_wake, NAMES, st.lists(NEWS, max_size=3)),
     st.builds(Upload, SEQ, SEQ, WORDS),
     st.builds(Ticket, SEQ, WORDS, WORDS, HEADERS),
     st.builds(Reference, SEQ, WORDS, SEQ, WORDS, MS, st.booleans()),
-    st.builds(Gather, SEQ, st.lists(PIECES, max_size=6).map(tuple), st.booleans()),
+    st.builds(Gather, SEQ, st.lists(PIECES, max_size=6).map(tuple), st.booleans(), MS),
     st.just(Ping()),
     st.builds(Error, SEQ, st.sampled_from(list(ErrorAction)), WORDS),
     st.builds(Failure, WORDS, WORDS),

@@ -34,6 +34,9 @@ WRITTEN = {
     '1 request 17 {"several":true}\nAAECAw==': Request(17, b"\0\1\2\3", several=True),
     '1 request 17 {"lingers":true}\nAAECAw==': Request(17, b"\0\1\2\3", lingers=True),
     '1 reply 17 {"several":true}\nAAECAw==': Reply(17, b"\0\1\2\3", several=True),
+    '1 reply 17 {"mute":2000}\nAAECAw==': Reply(17, b"\0\1\2\3", mute_ms=2000),
+    '1 reply 17 {"several":true,"mute":2000}\nAAECAw==': Reply(17, b"\0\1\2\3", True, 2000),
+    '1 gather 19 {"urls":[],"pieces":["AA=="],"mute":2000}': Gather(19, (b"\0",), mute_ms=2000),
     '1 reference 18 {"key":"k","size":9,"sha256":"ab","several":true}': Reference(
         18, "k", 9, "ab", several=True
     ),
@@ -79,6 +82,22 @@ def test_members_that_are_not_known_are_ignored():
     assert decode('1 wake 0 {"names":["a"],"colour":"blue"}') == Wake(("a",))
 
 
+def test_an_answer_of_a_function_that_knows_no_quotas_mutes_nobody():
+    assert decode("1 reply 17\nAA==") == Reply(17, b"\0", mute_ms=0)
+    assert decode('1 gather 19 {"urls":[],"pieces":["AA=="]}') == Gather(19, (b"\0",), mute_ms=0)
+
+
+@pytest.mark.parametrize("kind", ["reply", "gather"])
+def test_a_shim_that_does_not_know_mute_gets_the_same_answer(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Such a shim reads all other members, as `decode` does without this one."""
+    told = {"reply": Reply(17, b"\0", mute_ms=2000), "gather": Gather(17, (b"\0",), mute_ms=2000)}
+    text = encode(told[kind])
+    monkeypatch.setattr("samsa_websocket.envelope.kinds._mute_ms", lambda _: 0)
+    assert decode(text) == told[kind]._replace(mute_ms=0)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -97,6 +116,9 @@ def test_members_that_are_not_known_are_ignored():
         '1 request 17 {"waited":1.5}\nAA==',
         '1 request 17 {"several":1}\nAA==',
         '1 request 17 {"lingers":1}\nAA==',
+        '1 reply 17 {"mute":-1}\nAA==',
+        '1 reply 17 {"mute":true}\nAA==',
+        '1 gather 17 {"pieces":[],"mute":"x"}',
         "1 parked 17",
         '1 parked 17 {"wait":1,"watches":"abc"}',
         '1 gather 1 {"urls":["u"],"pieces":[[1,0,1]]}',

@@ -24,6 +24,7 @@ def test_the_largest_frame_fits_behind_the_longest_header():
     longest = Request(LARGEST_INTEGER, frame, waited_ms=2**31 - 1)
     assert fits(encode(longest))
     assert fits(encode(Reply(LARGEST_INTEGER, frame)))
+    assert fits(encode(Reply(LARGEST_INTEGER, frame, several=True, mute_ms=2**31 - 1)))
 
 
 def test_the_page_names_the_largest_frame():

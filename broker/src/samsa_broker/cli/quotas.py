@@ -17,7 +17,7 @@ KEYS = (*CLIENT_KEYS, CONNECTION_CREATION_RATE)
 SET = f"""
 Set limits, or remove them with KEY=none. Keys: {", ".join(CLIENT_KEYS)} of users and client ids,
 and {CONNECTION_CREATION_RATE} of addresses. Rates are per second, of all
-processes together: each grants its share.
+processes together (each grants its share), or of all functions together.
 """
 EXAMPLES = """
 examples:

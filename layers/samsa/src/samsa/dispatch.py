@@ -3,18 +3,20 @@
 A request that cannot be decoded, or has a version that is not supported, ends the connection.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from samsa.broker.broker import HANDLERS, Answer, Broker, Context, Later
 from samsa.broker.request_ports import RequestPorts
 from samsa.broker.work import SHORT
 from samsa.handlers import k18_api_versions
 from samsa.security.access import UNLIMITED, Access
-from samsa.security.throttling import ClientThrottle
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, TooManyElements
 from samsa.wire.frame import Request, response_frame
 from samsa.wire.schema import ANY_NUMBER, Segment
+
+if TYPE_CHECKING:
+    from samsa.security.throttling import ClientThrottle
 
 
 def version_of_answer(request: Request) -> int:
@@ -33,7 +35,7 @@ async def answer(
     client_host: str = "",
     access: Access = UNLIMITED,
     ports: RequestPorts | None = None,
-    throttle: ClientThrottle | None = None,
+    throttle: "ClientThrottle | None" = None,
 ) -> Answer:
     """A row, None, Later or Held. `access` is what the client may do. Raises DecodeError: the
     caller closes the connection."""

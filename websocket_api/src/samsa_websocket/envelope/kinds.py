@@ -113,14 +113,14 @@ def _write_gather(message: Gather) -> Parts:
             pieces.append([url, piece.start, piece.length, *shift])
         else:
             pieces.append(to_base64(piece))
-    more = {"urls": list(urls), "pieces": pieces, **_if_several(message)}
+    more = {"urls": list(urls), "pieces": pieces, **_how_answered(message)}
     return Parts("gather", message.seq, more)
 
 
 def _gather(found: Parts) -> Gather:
     urls = texts(found.more.get("urls", []))
     pieces = tuple(_piece(each, urls) for each in list_of(found.more.get("pieces")))
-    return Gather(found.seq, pieces, _several(found.more))
+    return Gather(found.seq, pieces, _several(found.more), _mute_ms(found.more))
 
 
 def _piece(value: Any, urls: tuple[str, ...]) -> bytes | UrlRange:
@@ -149,7 +149,9 @@ def failure(more: Mapping[str, Any]) -> Failure:
 
 READERS: dict[str, Callable[[Parts], Message]] = {
     "request": _request,
-    "reply": lambda found: Reply(found.seq, found.frame, _several(found.more)),
+    "reply": lambda found: Reply(
+        found.seq, found.frame, _several(found.more), _mute_ms(found.more)
+    ),
     "parked": _parked,
     "wake": _wake,
     "upload": _upload,
@@ -162,7 +164,7 @@ READERS: dict[str, Callable[[Parts], Message]] = {
 
 WRITERS: dict[type, Callable[[Any], Parts]] = {
     Request: lambda m: Parts("request", m.seq, _how_asked(m) | _if_lingers(m), m.frame),
-    Reply: lambda m: Parts("reply", m.seq, _if_several(m), m.frame),
+    Reply: lambda m: Parts("reply", m.seq, _how_answered(m), m.frame),
     Parked: lambda m: Parts(
         "parked",
         m.seq,
@@ -191,12 +193,21 @@ def _how_asked(message: Request | Reference) -> dict[str, int]:
     return waited | _if_several(message)
 
 
+def _how_answered(message: Reply | Gather) -> dict[str, int]:
+    mute = {"mute": message.mute_ms} if message.mute_ms else {}
+    return _if_several(message) | mute
+
+
 def _if_lingers(message: Request) -> dict[str, int]:
     return {"lingers": True} if message.lingers else {}
 
 
 def _if_several(message: Request | Reference | Reply | Gather) -> dict[str, int]:
     return {"several": True} if message.several else {}
+
+
+def _mute_ms(more: Mapping[str, Any]) -> int:
+    return natural(more.get("mute", 0))
 
 
 def _several(more: Mapping[str, Any]) -> bool:

@@ -39,6 +39,8 @@ class Reply(NamedTuple):
     frame: Frame = b""
     """Empty if Kafka sends no answer (acks=0): the shim may go on to the next request."""
     several: bool = False
+    mute_ms: int = 0
+    """The client is over a quota: for so long its next request is neither read nor sent."""
 
 
 class Parked(NamedTuple):
@@ -119,6 +121,8 @@ class Gather(NamedTuple):
     seq: int
     pieces: tuple[bytes | UrlRange, ...]
     several: bool = False
+    mute_ms: int = 0
+    """As of a Reply."""
 
 
 class Ping(NamedTuple):

@@ -114,6 +114,8 @@ class Gateway:
         try:
             async with asyncio.timeout(call.time_s):
                 await self._have_table()
+                if await self._kafka.is_too_fast(connection.source):
+                    return {"statusCode": 429, "body": "too many new connections of this address"}
                 await self._parts.connections.open(call.connection_id, connection, now_ms)
             self._kafka.connections.keep(call.connection_id, call.since, connection)
         except Exception as error:

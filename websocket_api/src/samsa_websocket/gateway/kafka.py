@@ -5,7 +5,8 @@ then returns what there is, a join or a sync returns nothing, and the request is
 """
 
 import asyncio
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from samsa import dispatch
 from samsa.broker.answer_rows import row_of
@@ -23,6 +24,11 @@ from .request_scope import Parking, RequestScope
 from .rights import CallerRights, RightsByAcl
 from .uploads import response_key
 
+if TYPE_CHECKING:
+    from samsa.security.throttling import ClientThrottle
+
+    from .quotas import GatewayQuotas, MessageQuotas
+
 NEED_CLUSTER_ID = frozenset({ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER})
 
 
@@ -33,29 +39,71 @@ class RequestServer:
         self._replies = ReplyTexts(parts.objects, parts.presigner)
         self.connections = ConnectionCache(parts.connections)
         self.rights = _rights(parts, self.connections)
+        self._quotas: GatewayQuotas | None = None
 
     async def serve(self, scope: RequestScope, frame: Frame) -> str:
         """The text that answers it. Raises DecodeError; Unavailable; UnknownCaller."""
         # A copy that may be written to: an append patches offsets where the batches are.
         request = read_request(memoryview(bytearray(frame)))
         access = await self.rights.of(scope.connection_id, scope.since)
+        quotas = self._quotas_of([request], [len(frame)], access)
+        if quotas is None:
+            return await self._answered(scope, request, access)
+        async with quotas:
+            return await self._answered(scope, request, access, quotas)
+
+    async def _answered(
+        self,
+        scope: RequestScope,
+        request: Request,
+        access: Access,
+        quotas: "MessageQuotas | None" = None,
+    ) -> str:
+        throttle = None if quotas is None else quotas.throttle
         try:
-            given = await _ended(await self._begin(scope, request, access))
+            given = await _ended(await self._begin(scope, request, access, throttle))
         except CannotWait:
             assert scope.parking is not None
             return self._parked(scope, scope.parking)
         self.rights.answered(request, given, access)
-        if scope.parking is not None:
+        if quotas is None:
+            if scope.parking is not None:
+                return await self._parked_fetch(scope, scope.parking, request, given)
+            return await self._replies.text(scope.seq, self._spill_key(scope), request, given)
+        return await self._throttled(scope, request, given, quotas)
+
+    async def _throttled(
+        self, scope: RequestScope, request: Request, given: Any, quotas: "MessageQuotas"
+    ) -> str:
+        [given] = await quotas.judge([given])
+        # A fetch over the quota is answered: to ask again would find it over the quota again.
+        if scope.parking is not None and not quotas.mute_ms:
             return await self._parked_fetch(scope, scope.parking, request, given)
-        return await self._replies.text(scope.seq, self._spill_key(scope), request, given)
+        key, mute_ms = self._spill_key(scope), quotas.mute_ms
+        text = await self._replies.text(scope.seq, key, request, given, mute_ms)
+        quotas.sent(given)
+        return text
 
     async def serve_several(self, scope: RequestScope, frames: Frame) -> str:
         """The same for produces that came together: all are queued before the first is waited for,
         and so share a commit. Raises DecodeError, EnvelopeError; Unavailable; UnknownCaller."""
-        requests = [read_request(frame) for frame in apart(memoryview(bytearray(frames)))]
+        each = apart(memoryview(bytearray(frames)))
+        requests = [read_request(frame) for frame in each]
         if any(request.api_key != ApiKey.PRODUCE for request in requests):
             raise EnvelopeError("only produces come together")
         access = await self.rights.of(scope.connection_id, scope.since)
+        quotas = self._quotas_of(requests, list(map(len, each)), access)
+        if quotas is None:
+            rows = await self._all_answered(scope, requests, access)
+            return await self._several(scope, requests, rows)
+        async with quotas:
+            rows = await self._all_answered(scope, requests, access)
+            rows = await quotas.judge(rows)
+            return await self._several(scope, requests, rows, quotas.mute_ms)
+
+    async def _all_answered(
+        self, scope: RequestScope, requests: Sequence[Request], access: Access
+    ) -> list[Any]:
         under_way: list[Any] = []
         try:
             for request in requests:
@@ -63,13 +111,48 @@ class RequestServer:
         finally:
             # If one request cannot be read, those before it are still finished.
             rows = await asyncio.gather(*map(_ended, under_way))
+        return rows
+
+    async def _several(
+        self, scope: RequestScope, requests: Sequence[Request], rows: list[Any], mute_ms: int = 0
+    ) -> str:
         answers = zip(requests, rows, strict=True)
-        return await self._replies.several(scope.seq, self._spill_key(scope), answers)
+        return await self._replies.several(scope.seq, self._spill_key(scope), answers, mute_ms)
+
+    async def is_too_fast(self, address: str | None) -> bool:
+        """Whether a new connection from there is over a quota. By the quotas as they are known:
+        connecting reads none."""
+        quotas = self._quotas_in_force()
+        return bool(quotas and address and await quotas.connect(address))
+
+    def _quotas_of(
+        self, requests: Sequence[Request], sizes: Sequence[int], access: Access
+    ) -> "MessageQuotas | None":
+        quotas = self._quotas_in_force()
+        return None if quotas is None else quotas.of(requests, sizes, access)
+
+    def _quotas_in_force(self) -> "GatewayQuotas | None":
+        """None without quotas. Imported with the first, for the sake of cold starts."""
+        parts = self._parts
+        view = parts.broker.access
+        if view is None or view.quota_table.is_empty:
+            return None
+        if self._quotas is None:
+            from .quotas import GatewayQuotas
+
+            self._quotas = GatewayQuotas(view, parts.ledger.table, parts.clock)
+        return self._quotas
 
     def _spill_key(self, scope: RequestScope) -> str:
         return response_key(scope.connection_id, scope.seq, self._parts.fresh())
 
-    async def _begin(self, scope: RequestScope, request: Request, access: Access) -> Any:
+    async def _begin(
+        self,
+        scope: RequestScope,
+        request: Request,
+        access: Access,
+        throttle: "ClientThrottle | None" = None,
+    ) -> Any:
         """An answer, or a Later whose answer is under way."""
         broker = self._parts.broker
         if request.api_key in NEED_CLUSTER_ID:
@@ -78,7 +161,7 @@ class RequestServer:
         address = (where.host, where.port)
         ports = self._parts.ports(scope, request)
         host = where.client or (access.host if isinstance(access, Limited) else "")
-        return await dispatch.answer(request, address, broker, f"/{host}", access, ports)
+        return await dispatch.answer(request, address, broker, f"/{host}", access, ports, throttle)
 
     def _parked(
         self, scope: RequestScope, parking: Parking, frame: bytes = b"", good_ms: int = 0

@@ -43,27 +43,30 @@ class ReplyTexts:
         self._objects = objects
         self._presigner = presigner
 
-    async def text(self, seq: int, spill_key: str, request: Request, row: Any) -> str:
-        """The message that answers the request."""
+    async def text(
+        self, seq: int, spill_key: str, request: Request, row: Any, mute_ms: int = 0
+    ) -> str:
+        """The message that answers the request. `mute_ms`: for how long the shim reads nothing more
+        from the client."""
         if row is None:
-            return encode(Reply(seq))
+            return encode(Reply(seq, mute_ms=mute_ms))
         segments = frame_of(request, row)
         if size_of(segments) <= LARGEST_INLINE:
-            return encode(Reply(seq, await self._load(segments)))
-        if request.api_key == ApiKey.FETCH:
+            return encode(Reply(seq, await self._load(segments), mute_ms=mute_ms))
+        if request.api_key == ApiKey.FETCH:  # with records, so its client is not over a quota
             return await self._fetched(seq, spill_key, request, row)
-        return await self._spilled(seq, spill_key, segments)
+        return await self._spilled(seq, spill_key, segments, mute_ms=mute_ms)
 
     async def several(
-        self, seq: int, spill_key: str, answers: Iterable[tuple[Request, Any]]
+        self, seq: int, spill_key: str, answers: Iterable[tuple[Request, Any]], mute_ms: int = 0
     ) -> str:
         """The same for requests that came together: each response is behind its size."""
         segments: list[Segment] = []
         for request, row in answers:
             segments += [] if row is None else dispatch.encode(request, row)
         if size_of(segments) <= LARGEST_INLINE:
-            return encode(Reply(seq, b"".join(segments), several=True))
-        return await self._spilled(seq, spill_key, segments, several=True)
+            return encode(Reply(seq, b"".join(segments), several=True, mute_ms=mute_ms))
+        return await self._spilled(seq, spill_key, segments, several=True, mute_ms=mute_ms)
 
     async def _fetched(self, seq: int, spill_key: str, request: Request, row: Any) -> str:
         while True:
@@ -100,13 +103,18 @@ class ReplyTexts:
         return UrlRange(await self._presigner.get(key, start, length), start, length, shift)
 
     async def _spilled(
-        self, seq: int, spill_key: str, segments: Sequence[Segment], several: bool = False
+        self,
+        seq: int,
+        spill_key: str,
+        segments: Sequence[Segment],
+        several: bool = False,
+        mute_ms: int = 0,
     ) -> str:
         frame = await self._load(segments)
         await self._objects.put_if_absent(spill_key, [frame])
         whole = ObjectRange(spill_key, 0, len(frame))
         parts = [await self._presigned(part) for part in whole.parts(PART)]
-        return encode(Gather(seq, tuple(parts), several))
+        return encode(Gather(seq, tuple(parts), several, mute_ms))
 
     async def _load(self, segments: Sequence[Segment]) -> bytes:
         loaded = await asyncio.gather(*(self._bytes(segment) for segment in segments))

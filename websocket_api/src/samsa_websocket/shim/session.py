@@ -4,7 +4,7 @@ that are asked together.
 request ──► kept answer? ──► hold ──► answer it
     │                         │ wake
     └──► ask ◄────────────────┘
-          │ reply, gather ──► answer it
+          │ reply, gather ──► answer it, and mute the client if they say so
           │ parked        ──► hold, or ask again at its time
           │ error, fate unknown ──► ask again, or hang up
 """
@@ -37,7 +37,7 @@ from samsa_websocket.shim.empty_fetch_cache import EmptyFetchCache, KeptAnswer, 
 from samsa_websocket.shim.errors import FateUnknown, HangUp, NothingDone
 from samsa_websocket.shim.gather import Getter
 from samsa_websocket.shim.handshake import GatewayAddress
-from samsa_websocket.shim.incoming import Incoming
+from samsa_websocket.shim.incoming import Incoming, has_hung_up
 from samsa_websocket.shim.link import Link
 from samsa_websocket.shim.news import answer_with
 from samsa_websocket.shim.outgoing import Outgoing
@@ -91,7 +91,9 @@ class Session:
         settings = common.settings
         self._loop = asyncio.get_running_loop()
         self._common = common
-        self._incoming = Incoming(reader, settings, common.requests, self._client_gone)
+        self._incoming = Incoming(
+            reader, settings, common.requests, self._client_gone, lambda: has_hung_up(writer)
+        )
         getter = Getter(common.transfers.get, common.answers, settings.limits.pieces_ahead)
         self._outgoing = Outgoing(writer, settings, getter)
         self._link = Link(
@@ -106,6 +108,8 @@ class Session:
         self._holding: KeptAnswer | None = None
         """The kept answer for the request that is held, if no wake comes."""
         self._something = asyncio.Event()
+        self._mute_ms = 0
+        """As the last answer said."""
 
     async def serve(self) -> None:
         """Serve until the client closes. Raises HangUp or ClientRefused if it has to be closed."""
@@ -142,6 +146,16 @@ class Session:
             await self._answer(group)
             self._incoming.done_with(group)
             del group
+            if self._mute_ms:
+                await self._mute()
+
+    async def _mute(self) -> None:
+        """Wait while the client is over a quota: not longer than it might be idle, for nobody tells
+        that the quota has changed."""
+        seconds = min(self._mute_ms / 1000, self._common.settings.times.client_idle)
+        self._mute_ms = 0
+        with self._incoming.muted():
+            await asyncio.sleep(seconds)
 
     async def _answer(self, group: Group) -> None:
         began = self._loop.time()
@@ -176,9 +190,11 @@ class Session:
         answer = await self._send(group, round(waited_s * 1000))
         if isinstance(answer, Reply):
             await self._outgoing.frame(answer.frame, answer.several)
+            self._mute_ms = answer.mute_ms
             return True
         if isinstance(answer, Gather):
             await self._outgoing.gathered(answer)
+            self._mute_ms = answer.mute_ms
             return True
         if isinstance(answer, Parked):
             return await self._park(group[0], answer, waited_s)

@@ -56,7 +56,7 @@ class Rate:
         rate = self.measure(now_ms)
         if rate <= limit:
             return 0
-        return _rounded((rate - limit) / limit * self.elapsed_ms(now_ms))
+        return rounded((rate - limit) / limit * self.elapsed_ms(now_ms))
 
     def is_idle(self, now_ms: int) -> bool:
         """Whether nothing of it is left to be measured."""
@@ -104,7 +104,7 @@ class TokenBucket:
 
     def throttle_ms(self, limit: float, now_ms: int) -> int:
         tokens = self._filled(limit, now_ms)
-        return _rounded(-tokens / limit * 1000) if tokens < 0 else 0
+        return rounded(-tokens / limit * 1000) if tokens < 0 else 0
 
     def is_idle(self, now_ms: int) -> bool:
         """Whether it was not used for so long that it is full. One in debt is never idle."""
@@ -121,6 +121,6 @@ class TokenBucket:
         return self.samples * self.window_ms / 1000 * limit
 
 
-def _rounded(milliseconds: float) -> int:
+def rounded(milliseconds: float) -> int:
     """As Java's Math.round, and never more than its int: a limit may be tiny."""
     return math.floor(min(milliseconds, 2**31 - 1) + 0.5)

@@ -1,12 +1,15 @@
 """How fast clients are, measured against their quotas, and how long those over them must wait.
 
 One process measures what it serves itself, against its share of each quota: the limit divided by
-the processes of the cluster. Rates are kept for the clients that were seen last and not for idle
-ones, so that made-up client ids take a bounded memory.
+the processes of the cluster. Functions share what they measure instead (`shared_rates.py`).
+
+Rates are kept for the clients that were seen last and not for idle ones, so that made-up client ids
+take a bounded memory.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from samsa.bounded import Bounded
 
@@ -27,7 +30,28 @@ SHORTEST_FETCH_MS = 100
 """A fetch that is a little over its quota waits so long at least: for as long as its rate does not
 fall it would be asked again every millisecond, and each time the ledger is read."""
 _Place = tuple[str, str, str]
-R = TypeVar("R", Rate, TokenBucket)
+
+
+class CanIdle(Protocol):
+    def is_idle(self, now_ms: int, /) -> bool: ...
+
+
+class AnyRate(CanIdle, Protocol):
+    """What `Rate` does."""
+
+    def record(self, value: float, now_ms: int, /) -> None: ...
+    def measure(self, now_ms: int, /) -> float: ...
+    def throttle_ms(self, limit: float, now_ms: int, /) -> int: ...
+
+
+class AnyBucket(CanIdle, Protocol):
+    """What `TokenBucket` does."""
+
+    def record(self, value: float, limit: float, now_ms: int, /) -> None: ...
+    def throttle_ms(self, limit: float, now_ms: int, /) -> int: ...
+
+
+R = TypeVar("R", bound=CanIdle)
 
 
 class Throttling:
@@ -36,14 +60,19 @@ class Throttling:
         current: Callable[[], QuotaTable],
         now_ms: Callable[[], int],
         processes: Callable[[], int] = lambda: 1,
+        new_rate: Callable[[], AnyRate] = Rate,
+        new_bucket: Callable[[], AnyBucket] = TokenBucket,
+        most_rates: int = MOST_RATES,
     ) -> None:
-        """`current` gives the quotas of now. `now_ms` should be monotonic: while a clock stands
-        still, so do the rates."""
+        """`current` gives the quotas of now. `now_ms` should be monotonic for a `Rate`: while a
+        clock stands still, so does it."""
         self._current = current
         self._now_ms = now_ms
         self._processes = processes
-        self._rates: Bounded[_Place, Rate] = Bounded(MOST_RATES)
-        self._buckets: Bounded[_Place, TokenBucket] = Bounded(MOST_RATES)
+        self._new_rate = new_rate
+        self._new_bucket = new_bucket
+        self._rates: Bounded[_Place, AnyRate] = Bounded(most_rates)
+        self._buckets: Bounded[_Place, AnyBucket] = Bounded(most_rates)
 
     def __len__(self) -> int:
         """Rates that are kept."""
@@ -61,10 +90,10 @@ class Throttling:
     def record(self, key: str, user: str, client_id: str, value: float) -> int:
         """Counts bytes (of produce) or a share of a second in per cent (of requests). The answer is
         for how many milliseconds the client must be silent: 0 within the quota."""
-        limit = self._limit(key, user, client_id)
+        limit = self.limit(key, user, client_id)
         if limit is None:
             return 0
-        now_ms, rate = self._now_ms(), self._rate(limit)
+        now_ms, rate = self._now_ms(), self.rate(limit)
         rate.record(value, now_ms)
         throttle_ms = rate.throttle_ms(limit.value, now_ms)
         return min(throttle_ms, WINDOW_MS) if key == REQUEST_PERCENTAGE else throttle_ms
@@ -73,10 +102,10 @@ class Throttling:
         """Counts the bytes of a fetch. Above 0 it has to be answered without them, and they are not
         counted. The first bytes after an idle time are always allowed: a batch that is larger than
         the quota of a whole window would never be read otherwise."""
-        limit = self._limit(CONSUMER_BYTE_RATE, user, client_id)
+        limit = self.limit(CONSUMER_BYTE_RATE, user, client_id)
         if limit is None:
             return 0
-        now_ms, rate = self._now_ms(), self._rate(limit)
+        now_ms, rate = self._now_ms(), self.rate(limit)
         is_first = rate.measure(now_ms) == 0
         rate.record(size, now_ms)
         throttle_ms = 0 if is_first else rate.throttle_ms(limit.value, now_ms)
@@ -87,48 +116,55 @@ class Throttling:
 
     def most_bytes(self, user: str, client_id: str) -> int | None:
         """More than this in one fetch is over the quota by itself, however idle the client was."""
-        limit = self._limit(CONSUMER_BYTE_RATE, user, client_id)
+        limit = self.limit(CONSUMER_BYTE_RATE, user, client_id)
         if limit is None:
             return None
         return max(1, int(limit.value * (SAMPLES - 1) * WINDOW_MS / 1000))
 
     def mutation_throttle_ms(self, user: str, client_id: str) -> int:
         """Above 0, earlier mutations have used up the quota: a strict client is refused more."""
-        limit = self._limit(CONTROLLER_MUTATION_RATE, user, client_id)
-        return self._bucket(limit).throttle_ms(limit.value, self._now_ms()) if limit else 0
+        limit = self.limit(CONTROLLER_MUTATION_RATE, user, client_id)
+        return self.bucket(limit).throttle_ms(limit.value, self._now_ms()) if limit else 0
 
     def record_mutation(self, user: str, client_id: str, partitions: int) -> None:
         """Counts partitions that were created or deleted, which may be more than is left."""
-        limit = self._limit(CONTROLLER_MUTATION_RATE, user, client_id)
+        limit = self.limit(CONTROLLER_MUTATION_RATE, user, client_id)
         if limit is not None:
-            self._bucket(limit).record(partitions, limit.value, self._now_ms())
+            self.bucket(limit).record(partitions, limit.value, self._now_ms())
 
     def connect(self, host: str) -> int:
         """Counts a new connection from an address. Above 0 it is closed after so long, and is not
         counted."""
-        whole = self._current().connections_per_second(host)
-        if whole is None:
+        limit = self.limit_of_address(host)
+        if limit is None:
             return 0
-        limit = self._share(Limit(CONNECTION_CREATION_RATE, host, "", whole))
-        now_ms, rate = self._now_ms(), self._rate(limit)
+        now_ms, rate = self._now_ms(), self.rate(limit)
         rate.record(1, now_ms)
         throttle_ms = min(rate.throttle_ms(limit.value, now_ms), WINDOW_MS)
         if throttle_ms:
             rate.record(-1, now_ms)
         return throttle_ms
 
-    def _limit(self, key: str, user: str, client_id: str) -> Limit | None:
+    def limit(self, key: str, user: str, client_id: str) -> Limit | None:
+        """The limit for this process, and who shares it; None without a quota."""
         limit = self._current().limit(key, user, client_id)
         return None if limit is None else self._share(limit)
+
+    def limit_of_address(self, host: str) -> Limit | None:
+        """Of the connections that it opens."""
+        whole = self._current().connections_per_second(host)
+        if whole is None:
+            return None
+        return self._share(Limit(CONNECTION_CREATION_RATE, host, "", whole))
 
     def _share(self, limit: Limit) -> Limit:
         return limit._replace(value=limit.value / max(1, self._processes()))
 
-    def _rate(self, limit: Limit) -> Rate:
-        return self._kept(self._rates, limit, Rate)
+    def rate(self, limit: Limit) -> AnyRate:
+        return self._kept(self._rates, limit, self._new_rate)
 
-    def _bucket(self, limit: Limit) -> TokenBucket:
-        return self._kept(self._buckets, limit, TokenBucket)
+    def bucket(self, limit: Limit) -> AnyBucket:
+        return self._kept(self._buckets, limit, self._new_bucket)
 
     def _kept(self, there: Bounded[_Place, R], limit: Limit, make: Callable[[], R]) -> R:
         place = (limit.key, limit.user, limit.client_id)
@@ -151,19 +187,33 @@ class Throttling:
             del there[place]
 
 
-class ClientThrottle(NamedTuple):
+@dataclass(slots=True)
+class ClientThrottle:
     """The quotas of the client of one request."""
 
     throttling: Throttling
     user: str
     client_id: str
     """Empty if it has none."""
+    fetched: int = 0
+    """Bytes of a fetch that were counted."""
+    mutated: int = 0
+    """Partitions that were counted."""
 
     def record(self, key: str, value: float) -> int:
         return self.throttling.record(key, self.user, self.client_id, value)
 
     def record_fetch(self, size: int) -> int:
-        return self.throttling.record_fetch(self.user, self.client_id, size)
+        wait_ms = self.throttling.record_fetch(self.user, self.client_id, size)
+        if not wait_ms:
+            self.fetched += size
+        return wait_ms
+
+    def correct_fetch(self, size: int) -> None:
+        """No more and no less than `size` bytes were sent."""
+        if size != self.fetched:
+            self.record(CONSUMER_BYTE_RATE, size - self.fetched)
+            self.fetched = size
 
     def fewer_bytes(self, most: int) -> int:
         """`most` bytes of a fetch, or fewer."""
@@ -175,4 +225,5 @@ class ClientThrottle(NamedTuple):
         return self.throttling.mutation_throttle_ms(self.user, self.client_id)
 
     def record_mutation(self, partitions: int) -> None:
+        self.mutated += partitions
         self.throttling.record_mutation(self.user, self.client_id, partitions)
