@@ -2,6 +2,10 @@
 
 The items are decoded as they are stored. A batch belongs to the transaction for which its client
 made it, which its client tells here (`belongs`).
+
+With version 1 of Kafka's protocol a late copy of a request to add partitions may begin another
+transaction, and a late copy of a batch may get into it. That transaction must not be committed: its
+client, which is in doubt about what it had sent, asks for a new epoch, and so aborts it.
 """
 
 from collections.abc import Collection
@@ -33,6 +37,10 @@ class Decisions:
         self._names: dict[int, str] = {}
         self._labels: dict[int, Label] = {}
         """By the checksum of a batch."""
+        self._may_stray: set[Label] = set()
+        """Those of clients of version 1."""
+        self._with_strays: set[tuple[int, int]] = set()
+        """Producer id and serial of transactions with batches of earlier ones."""
         self._serials: dict[Label, tuple[int, int]] = {}
         """Producer id and serial."""
         self._by_serial: dict[tuple[int, int], Label] = {}
@@ -60,6 +68,8 @@ class Decisions:
         key, end = (after.producer_id, after.serial), ENDS[after.state]
         known = self._decided.setdefault(key, end)
         require(known is end, f"{key} is decided twice")
+        strays = key in self._with_strays and end is End.COMMIT
+        require(not strays, f"{key} is committed, and has batches of another transaction")
         if key in self._by_serial:
             self._told(self._by_serial[key], end)
 
@@ -72,9 +82,11 @@ class Decisions:
 
     # What happens to a partition
 
-    def belongs(self, crc: int, label: Label) -> None:
+    def belongs(self, crc: int, label: Label, version: int = 2) -> None:
         """A client has made a batch for that transaction."""
         self._labels[crc] = label
+        if version == 1:
+            self._may_stray.add(label)
 
     def appended(self, partition: Partition, producer_id: int, crc: int) -> None:
         """Its transaction must not have ended here."""
@@ -84,6 +96,10 @@ class Decisions:
         require(is_open and tuple(partition) in found.partitions, f"{what} will have no marker")
         key = (producer_id, found.serial)
         require((partition, *key) not in self._marked, f"{what} comes after the marker")
+        if label in self._may_stray and self._serials.get(label, key) != key:
+            require(self._decided.get(key) is not End.COMMIT, f"{what} gets into {key}, committed")
+            self._with_strays.add(key)
+            return
         known = self._serials.setdefault(label, key), self._by_serial.setdefault(key, label)
         require(known == (key, label), f"{what} gets into {key}, which is {known}")
         if key in self._decided:

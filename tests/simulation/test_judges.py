@@ -90,15 +90,35 @@ def test_a_batch_that_comes_after_the_marker_is_objected_to():
         found.appended(PARTITION, PRODUCER, CRC)
 
 
-def test_a_batch_in_the_next_transaction_is_objected_to():
+def in_the_next(version: int) -> Decisions:
+    """A client's first transaction is over, with its batch, and the next one is ongoing."""
     found = decisions(State.ONGOING)
+    found.belongs(CRC, FIRST, version)
     found.appended(PARTITION, PRODUCER, CRC)
     change(found, State.PREPARE_ABORT)
     found.marked(PARTITION, PRODUCER, End.ABORT)
     change(found, State.COMPLETE_ABORT, 2)
     change(found, State.ONGOING, 2)
+    return found
+
+
+def test_a_batch_in_the_next_transaction_is_objected_to():
+    with pytest.raises(Violation, match="gets into"):
+        in_the_next(version=2).appended(PARTITION, PRODUCER, CRC)
+
+
+def test_with_version_1_it_is_objected_to_if_the_next_transaction_is_committed():
+    found = in_the_next(version=1)
+    found.appended(PARTITION, PRODUCER, CRC)
+    with pytest.raises(Violation, match="batches of another"):
+        change(found, State.PREPARE_COMMIT, 2)
+    found = in_the_next(version=1)
+    change(found, State.PREPARE_COMMIT, 2)
     with pytest.raises(Violation, match="gets into"):
         found.appended(PARTITION, PRODUCER, CRC)
+    found = in_the_next(version=1)
+    found.appended(PARTITION, PRODUCER, CRC)
+    change(found, State.PREPARE_ABORT, 2)
 
 
 def test_a_marker_without_a_decision_is_objected_to():

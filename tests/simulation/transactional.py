@@ -210,7 +210,7 @@ class TransactionalProducer(Client):
             base_sequence=sequence,
             attributes=TRANSACTIONAL,
         )
-        self.world.truth.decisions.belongs(read_header(data).crc, label)
+        self.world.truth.decisions.belongs(read_header(data).crc, label, self._version)
         return data
 
     def _heard(
