@@ -166,6 +166,31 @@ async def test_a_group_that_moved_on_is_not_deleted(groups: Groups):
     assert list(await groups.offsets("family", NOW)) == [LETTERS]
 
 
+async def test_a_group_is_forgotten_once_it_has_no_offsets(groups: Groups):
+    offsets = {(f"topic-{n}", n): committed(n) for n in range(250)}
+    await groups.put_group("family", GroupItem(1, b"state"), 0)
+    await groups.commit("family", 1, offsets)
+    assert not await groups.forget_group("family", 1, NOW)
+    await groups.delete_offsets("family", list(offsets))
+    assert not await groups.forget_group("family", 2, NOW), "it has moved on"
+    assert await groups.group("family") == GroupItem(1, b"state")
+    assert await groups.forget_group("family", 1, NOW)
+    assert await groups.group("family") is None
+    assert await groups.group_ids() == []
+    assert await groups.put_group("family", GroupItem(1, b"new"), 0)
+    assert await groups.group_ids() == ["family"]
+
+
+async def test_a_group_without_state_is_forgotten_too(groups: Groups):
+    await groups.commit("family", -1, {LETTERS: committed(1)})
+    assert not await groups.forget_group("family", 0, NOW)
+    await groups.delete_offsets("family", [LETTERS])
+    assert await groups.forget_group("family", 0, NOW)
+    assert await groups.group_ids() == []
+    await groups.commit("family", -1, {LETTERS: committed(2)})
+    assert await groups.group_ids() == ["family"]
+
+
 async def test_offsets_without_a_group_are_deleted_too(groups: Groups):
     await groups.commit("family", -1, {LETTERS: committed(1)})
     assert await groups.delete_group("family", 0)

@@ -40,6 +40,7 @@ async def cost(groups: DynamoGroups, method: str, *arguments: object) -> Counter
         ("commit", (-1, ONE), {"UpdateItem": 1}),
         ("offsets", (NOW,), {"Query": 1}),
         ("delete_group", (1,), {"Query": 1, "TransactWriteItems": 1}),
+        ("forget_group", (1, NOW), {"GetItem": 1, "Query": 1}),
     ],
 )
 async def test_a_call_costs_what_it_is_said_to(

@@ -58,6 +58,27 @@ async def test_of_a_put_and_a_delete_of_one_version_exactly_one_succeeds(track: 
         assert bool(await track.groups.offsets(group, NOW)) == put
 
 
+@pytest.mark.parametrize("pending", [True, False])
+async def test_a_group_is_forgotten_or_has_its_first_offsets_and_a_name(
+    track: Track, pending: bool
+):
+    for round_ in range(8):
+        group, offsets = f"family-{round_}", {("letters", 0): committed(1)}
+        await track.groups.commit(group, -1, offsets)
+        await track.groups.delete_offsets(group, list(offsets))
+        first = (
+            ("add_pending", group, 7, 1, offsets, NOW)
+            if pending
+            else ("commit", group, -1, offsets)
+        )
+        added, _ = await track.race([first, ("forget_group", group, 0, NOW)])
+        assert added
+        if pending:
+            await track.groups.end_pending(group, 7, 1, True, NOW)
+        assert await track.groups.offsets(group, NOW) == offsets
+        assert group in await track.groups.group_ids()
+
+
 async def test_members_that_commit_side_by_side_all_commit(track: Track):
     commits = [
         ("commit", "family", 1, {("letters", n): committed(n), ("parcels", n): committed(n)})

@@ -289,6 +289,31 @@ async def test_a_deleted_group_takes_its_pending_offsets_along(store: Groups):
     assert len(await store.pending("other")) == 1
 
 
+@pytest.mark.parametrize("version", [0, 1])
+async def test_a_group_is_not_forgotten_while_offsets_wait_for_a_transaction(
+    store: Groups, version: int
+):
+    """If they went, the transaction would be committed without them."""
+    if version:
+        await store.put_group("family", GroupItem(version, b"state"), 0)
+    await add(store, 1000, 3, {LETTERS: committed(7)})
+    assert not await store.forget_group("family", version, NOW)
+    await end(store, 1000, 3)
+    assert await store.offsets("family", NOW) == {LETTERS: committed(7)}
+    assert "family" in await store.group_ids()
+
+
+async def test_a_group_of_which_a_transaction_was_aborted_is_forgotten_in_the_end(store: Groups):
+    await store.put_group("family", GroupItem(1, b"state"), 0)
+    await add(store, 1000, 3, {LETTERS: committed(7)})
+    await end(store, 1000, 3, is_committed=False)
+    assert await store.forget_group("family", 1, SOON + 1_000)
+    assert await store.group_ids() == []
+    assert await add(store, 1000, 4, {LETTERS: committed(8)})
+    await end(store, 1000, 4)
+    assert await store.group_ids() == ["family"]
+
+
 async def test_a_group_that_moved_on_keeps_its_pending_offsets(store: Groups):
     await store.put_group("family", GroupItem(1, b"state"), 0)
     await add(store, 1000, 3, {LETTERS: committed(7)})

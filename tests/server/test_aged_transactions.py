@@ -72,7 +72,7 @@ def test_a_compacted_topic_keeps_the_newest_committed_record_of_every_key(
         expected = [b"old", b"second", b"undecided", b"undecided", b"behind it"]
         assert eventually(lambda: all_values(peer, new_name) == expected)
         assert [one.value for one in committed(peer, new_name)] == [b"old", b"second"]
-        # Those of the aborted transaction, and of the last one: the part that is decided ends there.
+        # That of the aborted transaction, and the last one of what is decided.
         assert markers(peer, new_name) == [4, 7]
         assert other.end(committed=True) is ErrorCode.NONE
         assert eventually(lambda: all_values(peer, new_name) == [b"undecided", b"behind it"])

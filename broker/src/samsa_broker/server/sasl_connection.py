@@ -165,6 +165,8 @@ class SaslConnection(Connection):
             request,
             sasl_authenticate.RESPONSE(auth_bytes=result.data, session_lifetime_ms=lifetime_ms),
         )
+        if isinstance(result, Authenticated):
+            self._note_login()
 
     async def _take_raw(self, login: LoginUnderWay, token: bytes) -> None:
         result = await self._step(login, token)
@@ -176,6 +178,8 @@ class SaslConnection(Connection):
         reply = _SIZE.pack(len(result.data)) + result.data
         self._server.stats.bytes_out += len(reply)
         self._sender.write([reply], len(reply))
+        if isinstance(result, Authenticated):
+            self._note_login()
 
     async def _step(self, login: LoginUnderWay, token: bytes) -> Result:
         if self._principal is not None and login.mechanism != self._mechanism:
@@ -199,13 +203,17 @@ class SaslConnection(Connection):
         self._requests.access = self._security.rights.access_for(result.principal, self.host)
         self._buffer.max_frame = self._largest
         self._is_locked = False
+        return self._set_end(result.expires_ms)
+
+    def _note_login(self) -> None:
+        """After the answer, because the client waits for that: to write a line takes longer than
+        the proof."""
         self._security.audit.logged_in(
-            principal=result.principal,
+            principal=self._principal,
             address=self.peer,
             listener=self.listener.name,
             mechanism=self._mechanism,
         )
-        return self._set_end(result.expires_ms)
 
     def _set_end(self, expires_ms: int | None) -> int:
         now_ms, longest_ms = self._security.now_ms(), self._security.reauthenticate_ms

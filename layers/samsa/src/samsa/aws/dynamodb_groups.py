@@ -5,7 +5,7 @@
 | G#{group} | STATE             | the coordinator's state, changed by compare-and-swap           |
 | G#{group} | O#{topic}#{chunk} | offsets of 32 partitions: o{n} the offset, g{n} its generation |
 | G#{group} | P#{producer id}   | offsets that wait for a transaction (`pending_offsets.py`)     |
-| GROUPS    | {group}           | its name, for the list of all groups                           |
+| GROUPS    | {group}           | its name, for the list of all groups; edits: counts its writes |
 
 A commit for one chunk is one UpdateItem, for several one transaction. Each partition has attributes
 of its own. So no item must exist before a commit, and members that commit at the same time do not
@@ -31,6 +31,8 @@ from samsa.aws.group_items import (
     chunks_of,
     expired,
     group_pk,
+    has_no_offsets,
+    is_unchanged_name,
     name_key,
     offset_key,
     read_group,
@@ -43,6 +45,7 @@ from samsa.aws.group_writes import transactions_of
 from samsa.aws.items import Item, key_of
 from samsa.aws.pending_offsets import NO_MEMBER, PendingCalls
 from samsa.aws.table import TRANSACTION
+from samsa.aws.transaction_items import is_unchanged, read_pending
 from samsa.ports import GroupItem, Offsets
 
 AT_ONCE = 16
@@ -94,6 +97,29 @@ class DynamoGroups(PendingCalls, TransactionCalls, SecurityCalls):
                 doomed = doomed[TRANSACTION - 1 :]
             last = self._write("Delete", condition, Key=state_key(group_id))
             await self.table.transact([*doomed, last])
+        except ConditionFailed:
+            return False
+        return True
+
+    @counted
+    async def forget_group(self, group_id: str, version: int, now_ms: int) -> bool:
+        """The name is read first: whatever comes after that and may be the group's first offsets
+        writes the name again. The others are written to items that are deleted here only if they
+        have no offsets."""
+        name = await self.table.get(name_key(group_id))
+        items = await self.table.items(group_pk(group_id), "O#", "P$")
+        if any(_is_in_use(item, now_ms) for item in items):
+            return False
+        doomed = [self._write("Delete", _as_unused(item), Key=key_of(item)) for item in items]
+        last = [
+            self._write("Delete", is_unchanged_name(name), Key=name_key(group_id)),
+            self._write("Delete", version_is(version), Key=state_key(group_id)),
+        ]
+        try:
+            *earlier, some = [*transactions_of(doomed, TRANSACTION - len(last))] or [[]]
+            for each in earlier:
+                await self.table.transact(each)
+            await self.table.transact([*some, *last])
         except ConditionFailed:
             return False
         return True
@@ -177,3 +203,15 @@ class DynamoGroups(PendingCalls, TransactionCalls, SecurityCalls):
 
     async def close(self) -> None:
         """Does nothing: the ledger closes the table's client."""
+
+
+def _is_in_use(item: Item, now_ms: int) -> bool:
+    """Whether it has offsets, or refuses calls that come late."""
+    if item["sk"]["S"].startswith("O#"):
+        return bool(read_offsets(item))
+    return "expires" not in item or int(item["expires"]["N"]) * 1000 > now_ms
+
+
+def _as_unused(item: Item) -> Expression:
+    is_of_offsets = item["sk"]["S"].startswith("O#")
+    return has_no_offsets(item) if is_of_offsets else is_unchanged(read_pending(item))

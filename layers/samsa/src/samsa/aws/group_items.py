@@ -54,8 +54,22 @@ def name_key(group_id: str) -> Item:
     return key("GROUPS", short(group_id))
 
 
-def name_item(group_id: str) -> Item:
-    return {**name_key(group_id), "name": string(group_id)}
+def naming(group_id: str) -> Expression:
+    """Counts up, so that a name is not deleted that was written again since it was read."""
+    return Expression(
+        "",
+        "SET #name = :name ADD #edits :one",
+        {"#name": "name", "#edits": "edits"},
+        {":name": string(group_id), ":one": number(1)},
+    )
+
+
+def is_unchanged_name(item: Item | None) -> Expression:
+    if item is None:
+        return Expression("attribute_not_exists(pk)")
+    if "edits" not in item:  # of an older version
+        return Expression("attribute_not_exists(#edits)", "", {"#edits": "edits"})
+    return Expression("#edits = :edits", "", {"#edits": "edits"}, {":edits": item["edits"]})
 
 
 def state_item(group_id: str, group: GroupItem) -> Item:
@@ -119,6 +133,12 @@ def chunks_of(offsets: Offsets) -> list[Chunk]:
 
 def offset_key(group_id: str, chunk: Chunk) -> Item:
     return key(group_pk(group_id), f"O#{chunk.topic}#{chunk.part:06d}")
+
+
+def has_no_offsets(item: Item) -> Expression:
+    part = int(item["sk"]["S"].rpartition("#")[2])
+    names = {f"#o{n}": f"o{n}" for n in range(part * CHUNK, (part + 1) * CHUNK)}
+    return Expression(" AND ".join(f"attribute_not_exists({name})" for name in names), "", names)
 
 
 def read_offsets(item: Item) -> Offsets:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from samsa.aws.calls import TableCalls
-from samsa.aws.group_items import Expression, name_item
+from samsa.aws.group_items import Expression, name_key, naming
 from samsa.aws.items import Item
 from samsa.aws.table import TRANSACTION
 from samsa.ports.bounds import TRANSACTION_BYTES
@@ -39,4 +39,4 @@ class GroupWrites(TableCalls):
             await self.table.transact(writes)
 
     def _naming(self, group_id: str) -> Item:
-        return self._write("Put", Item=name_item(group_id))
+        return self._write("Update", naming(group_id), Key=name_key(group_id))

@@ -97,9 +97,9 @@ async def forget_expired(broker: Broker, group_id: str) -> bool:
         ]
         await groups.delete_offsets(group_id, old, before=now)
         return False
-    # A group with offsets is kept for its generation. If its version has changed, the group is in
-    # use again.
-    return await groups.delete_group(group_id, version)
+    # A group with offsets is kept for its generation, and one with pending offsets for the end of
+    # their transactions. If its version has changed, the group is in use again.
+    return await groups.forget_group(group_id, version, now)
 
 
 async def forget_offsets(broker: Broker, topic: Topic) -> None:

@@ -43,10 +43,10 @@ from samsa.data_path.transactional import (
 from samsa.log.writer import Appending
 from samsa.ports import Topic, Unavailable
 from samsa.security.access import UNLIMITED
-from samsa.security.kinds import Operation
+from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.catalog import partition_of
 from samsa.topics.configs import Refused
-from samsa.topics.permitted import Need, may_topic, may_transactional_id, need
+from samsa.topics.permitted import Need, may_transactional_id, need
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
@@ -177,13 +177,14 @@ def produce_alike(one: TemplateMatch, broker: Broker, access: Access = UNLIMITED
     topic = broker.catalog.remembered(template.topic_key)
     if topic is None or takes_long(one.records):
         return None
-    if access.is_limited and not _may_produce(one, topic, access):
+    # Asked in place: two calls less are a hundredth of a small produce.
+    if access.is_limited and not access.may(Operation.WRITE, ResourceType.TOPIC, topic.name):
         return None
     if broker.has_transactions and may_be_stray(one.records, topic, template.number, broker):
         return None
     entered = OUTSIDE
     if template.transactional_id is not None:
-        known = _entered_alike(one, template.transactional_id, topic, broker)
+        known = _entered_alike(one, template.transactional_id, topic, broker, access)
         if known is None:
             return None
         entered = known
@@ -195,16 +196,11 @@ def produce_alike(one: TemplateMatch, broker: Broker, access: Access = UNLIMITED
     return Produced(template.terms, [pending], template.timeout_s)
 
 
-def _may_produce(one: TemplateMatch, topic: Topic, access: Access) -> bool:
-    transactional_id = one.template.transactional_id
-    return may_topic(access, Operation.WRITE, topic.name) and (
-        transactional_id is None or may_transactional_id(access, Operation.WRITE, transactional_id)
-    )
-
-
 def _entered_alike(
-    one: TemplateMatch, transactional_id: str, topic: Topic, broker: Broker
+    one: TemplateMatch, transactional_id: str, topic: Topic, broker: Broker, access: Access
 ) -> Entered | None:
+    if not may_transactional_id(access, Operation.WRITE, transactional_id):
+        return None
     header, partition = transactional_header(one.records), partition_of(topic, one.template.number)
     if header is None or partition is None:
         return OUTSIDE

@@ -45,6 +45,9 @@ OFFSETS = """
 DELETE_OFFSET = (
     "DELETE FROM offsets WHERE group_id=? AND topic=? AND partition=? AND committed_at < ?"
 )
+HAS_OFFSETS = """
+    SELECT 1 FROM offsets WHERE group_id=? UNION ALL
+    SELECT 1 FROM pending_offsets WHERE group_id=?"""
 DELETE_PENDING = "DELETE FROM pending_offsets WHERE group_id=? AND topic=? AND partition=?"
 FOR_EVER = 2**63 - 1
 
@@ -105,6 +108,17 @@ class SqliteGroups(SqliteTransactions, SecurityCalls):
             execute("DELETE FROM groups WHERE id=?", (group_id,))
             execute("DELETE FROM offsets WHERE group_id=?", (group_id,))
             execute("DELETE FROM pending_offsets WHERE group_id=?", (group_id,))
+        return True
+
+    @store_call
+    def forget_group(self, group_id: str, version: int, now_ms: int) -> bool:  # noqa: ARG002
+        self._known.forget(group_id)
+        with self._write() as execute:
+            item = self._group(group_id)
+            has_offsets = execute(HAS_OFFSETS, (group_id, group_id)).fetchone()
+            if has_offsets or (item.version if item else 0) != version:
+                return False
+            execute("DELETE FROM groups WHERE id=?", (group_id,))
         return True
 
     @store_call

@@ -43,6 +43,11 @@ class Groups(Transactions, SecurityStore, Protocol):
         version is still this one."""
         ...
 
+    async def forget_group(self, group_id: str, version: int, now_ms: int) -> bool:
+        """For upkeep: delete its state, if the version is still this one and there are no offsets,
+        neither committed nor pending. What comes meanwhile stays, and the group with it."""
+        ...
+
     async def group_ids(self) -> list[str]:
         """The ids of all groups that have state or offsets, in order."""
         ...
