@@ -1,6 +1,7 @@
 """The shell of the transaction coordinator, in two processes that share their stores."""
 
 import asyncio
+from uuid import UUID
 
 import pytest
 from unit.handlers.transacting import ADDRESS, ID, TIMEOUT_MS, Process, processes
@@ -8,6 +9,7 @@ from unit.log.given import PARTITION, a_batch
 from unit.log.transacting import committed
 
 from samsa.broker.broker import Context
+from samsa.handlers.k01_fetch import fetch as handle_fetch
 from samsa.handlers.k02_list_offsets import list_offsets as handle_list_offsets
 from samsa.ports import Partition, Topic, Unavailable
 from samsa.transactions import (
@@ -19,7 +21,9 @@ from samsa.transactions import (
     Verify,
 )
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages import list_offsets
+from samsa.wire.messages import fetch, list_offsets
+
+OTHER = Partition(UUID(int=9), 0)
 
 
 @pytest.fixture
@@ -139,6 +143,56 @@ async def test_who_asks_for_offsets_is_not_held_back_by_what_has_timed_out(two, 
     there.given.clock.now += TIMEOUT_MS + 1
     # The aborted record, one after it, and the marker.
     assert await stable_end(there, timestamp) == {-1: 3, 0: 0, -3: 2}[timestamp]
+
+
+async def test_offsets_are_told_while_the_store_of_transactions_does_not_answer(two):
+    """As they are."""
+    here, there = two
+    await here.produce(await here.init(), 0)
+    there.store.down = {"transactional_id_of"}
+    assert await stable_end(there) == 0
+
+
+async def test_the_start_of_a_log_is_told_without_a_look_at_transactions(two):
+    here, there = two
+    await here.produce(await here.init(), 0)
+    before = list(there.store.calls)
+    assert await stable_end(there, -2) == 0
+    assert there.store.calls == before
+
+
+@pytest.mark.parametrize("max_wait_ms", [0, 500])
+async def test_a_reader_whose_answer_others_fill_is_not_held_back_for_ever(two, max_wait_ms):
+    here, there = two
+    await here.given.ledger.create_topic(Topic("parcels", OTHER.topic_id, 1, 0))
+    await here.given.log.append(OTHER, a_batch(b"always something"))
+    await here.produce(await here.init(), 0)
+    there.given.clock.now += TIMEOUT_MS + 1
+    partition = fetch.PARTITION(partition_max_bytes=1_000)
+    row = fetch.REQUEST(
+        max_wait_ms=max_wait_ms,
+        min_bytes=1,
+        max_bytes=10_000,
+        isolation_level=1,
+        topics=[fetch.TOPIC(topic=name, partitions=[partition]) for name in ("letters", "parcels")],
+    )
+    await handle_fetch(row, Context(12, "client", ADDRESS), there.broker)
+    assert not await has_open(there)
+
+
+async def test_a_reader_does_not_wait_for_a_transaction_that_this_process_is_at_work_on(two):
+    here, _ = two
+    producer = await here.init()
+    await here.produce(producer, 0)
+    here.given.clock.now += TIMEOUT_MS + 1
+    coordinator = here.broker.transactions
+    async with coordinator._of(ID), asyncio.timeout(5):
+        again_at = await coordinator.settle([producer.producer_id])
+        assert await has_open(here)
+    assert again_at <= here.given.clock.now + 1_000
+    here.given.clock.now += 1_000
+    await coordinator.settle([producer.producer_id])
+    assert not await has_open(here)
 
 
 async def test_readers_look_at_a_transaction_once_a_second(two):

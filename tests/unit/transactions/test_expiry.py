@@ -104,6 +104,13 @@ def test_after_the_clock_was_set_back_a_transaction_ends_its_timeout_later_at_mo
     assert shell.transaction.state is State.PREPARE_ABORT
 
 
+def test_a_clock_that_is_a_little_behind_that_of_the_producers_process_changes_nothing():
+    shell = Shell(found(State.ONGOING), now=NOW - 1_000)
+    before = shell.transaction
+    assert shell.once(Expire()).error is None
+    assert shell.transaction == before
+
+
 def test_a_partition_that_is_added_after_the_clock_was_set_back_brings_the_deadline_nearer():
     shell = Shell(found(State.ONGOING), now=NOW - 3_600_000)
     shell.once(AddPartitions(ID, EPOCH, frozenset({ONE, TWO})))

@@ -357,7 +357,9 @@ class TransactionCoordinator:
 
     async def settle(self, producer_ids: Iterable[int]) -> int:
         """Finish what is decided of these producers' transactions, and abort what has timed out.
-        Returns when it is worth to look again (ms). Raises Unavailable."""
+        What this process is at work on is left to that: to write the markers of a wide transaction
+        may take longer than a reader wants to wait. Returns when it is worth to look again (ms).
+        Raises Unavailable."""
         now_ms = self._stores.clock.now_ms()
         look_again_at = now_ms + self._look_again_ms
         for producer_id in producer_ids:
@@ -370,7 +372,7 @@ class TransactionCoordinator:
 
     async def _settle_one(self, producer_id: int, now_ms: int) -> int:
         transactional_id = await self._id_of(producer_id)
-        if transactional_id is not None:
+        if transactional_id is not None and not self._of(transactional_id).lock.locked():
             found = await self._expire(transactional_id)
             if found is not None and found.state is State.ONGOING:
                 return min(max(found.expires_at, now_ms + 1), now_ms + self._look_again_ms)
@@ -402,7 +404,7 @@ class TransactionCoordinator:
     def _is_due(self, found: Transaction) -> bool:
         """Whether it is decided, or too old; or began in the future, as the clock was set back."""
         now_ms = self._stores.clock.now_ms()
-        is_over = not found.started_at <= now_ms < found.expires_at
+        is_over = found.begins_after(now_ms) or found.expires_at <= now_ms
         return found.is_decided or (found.state is State.ONGOING and is_over)
 
     async def look(self, transactional_id: str) -> Transaction | None:

@@ -7,6 +7,7 @@ So does one that asks where the stable end is, which may fetch nothing while it 
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from samsa.broker.broker import Broker
 from samsa.ports import Partition, Unavailable, UnknownPartition
@@ -15,6 +16,11 @@ from .reads import Read
 
 AT_ONCE = 16
 """Transactions of a partition that one reader looks after: the oldest ones hold it back."""
+
+
+def is_held_back(read: Read) -> bool:
+    """Whether it gets nothing while a transaction is open."""
+    return read.plan is not None and bool(read.plan.waits_for) and not read.plan.size
 
 
 async def settle(reads: Sequence[Read], broker: Broker) -> int | None:
@@ -34,10 +40,12 @@ async def settle(reads: Sequence[Read], broker: Broker) -> int | None:
 
 
 async def settle_before(partition: Partition, broker: Broker) -> None:
-    """The same for one that asks for offsets. Raises Unavailable; UnknownPartition."""
+    """The same for one that asks for offsets. Raises Unavailable if the head cannot be read;
+    UnknownPartition."""
     head = await broker.log.head(partition)
     if head.open_transactions:
-        await broker.transactions.settle(_oldest(head.open_transactions))
+        with suppress(Unavailable, UnknownPartition):
+            await broker.transactions.settle(_oldest(head.open_transactions))
 
 
 def _oldest(open_transactions: Mapping[int, int]) -> dict[int, int]:

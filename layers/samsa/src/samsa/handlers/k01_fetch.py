@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from samsa.broker.broker import Broker, Context, Held, handles
 from samsa.broker.request_ports import RequestPorts
 from samsa.broker.work import FEW, SHORT, SIDE_BY_SIDE
-from samsa.data_path.committed_reads import settle
+from samsa.data_path.committed_reads import is_held_back, settle
 from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS, MAX_BYTES, MessageSets
 from samsa.data_path.reads import Read, Room, resolve, trim
 from samsa.ports import CannotWait, Missing, Objects, Partition, Unavailable, UnknownPartition
@@ -143,6 +143,10 @@ async def _wait_for_data(
             enough = room.is_full or room.taken >= wanted or any(map(_is_answered, reads))
             now = clock.now_ms()
             if not partitions or enough or deadline <= now:
+                # Others may have filled the answer, again and again.
+                held_back = [read for read in reads if is_held_back(read)]
+                if held_back:
+                    await settle(held_back, broker)
                 return
             deadline = min(deadline, now + max_wait_ms)  # the clock may have been set back
             look_again_ms = await settle(reads, broker)

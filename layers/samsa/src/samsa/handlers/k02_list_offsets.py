@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
 EARLIEST_PENDING_UPLOAD = -6
 SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+HELD_BACK = (LATEST, MAX_TIMESTAMP)
+"""Asked for with read_committed, beside times."""
 NOT_FOUND = Found(-1, -1)
 READ_COMMITTED = 1
 
@@ -74,7 +76,7 @@ async def _answer(
             raise Refused(ErrorCode.UNSUPPORTED_VERSION, "a newer version asks for this")
         if context.version == 0:
             return await _old_style(partition, entry, broker)
-        if committed:
+        if committed and (entry.timestamp >= 0 or entry.timestamp in HELD_BACK):
             await settle_before(partition, broker)
         at = await _look_up(partition, entry.timestamp, committed, broker)
     except Refused as refused:

@@ -85,7 +85,7 @@ def _is_sent_again(found: Transaction, request: EndTransaction) -> bool:
 def expire(found: Transaction, request: Expire, now_ms: int, _: Settings) -> Step:
     if found.state is not State.ONGOING:
         return granted(found)
-    if now_ms < found.started_at:
+    if found.begins_after(now_ms):
         return granted(ongoing(found, now_ms))
     return _abort(found, request.fresh_id, now_ms) if found.expires_at <= now_ms else granted(found)
 

@@ -11,6 +11,9 @@ MOST_EPOCH = 32_767
 """Only markers carry it: clients are given epochs below it, so each of them can be fenced."""
 EXHAUSTED_EPOCH = MOST_EPOCH - 1
 """The last epoch that a client uses. The next one is epoch 0 of a new producer id."""
+SKEW_MS = 1_000
+"""A transaction that begins no further ahead than this was begun by a clock that is a little
+before this one. Further ahead: the clock was set back."""
 
 
 class State(Enum):
@@ -65,6 +68,10 @@ class Transaction:
     @property
     def expires_at(self) -> int:
         return self.started_at + self.timeout_ms
+
+    def begins_after(self, now_ms: int) -> bool:
+        """Whether the clock was set back since."""
+        return self.started_at > now_ms + SKEW_MS
 
     @property
     def marker_epoch(self) -> int:
