@@ -165,6 +165,35 @@ def test_long_strings_and_arrays_take_long_varints():
     assert metadata.REQUEST.decode(9, memoryview(body)) == row
 
 
+LIMITED = Message(
+    "Limited",
+    Field("name", STRING),
+    Field("nick", STRING, nullable=True),
+    Field("data", BYTES),
+    Array("others", STRING),
+    Field("tagged", STRING, tag=0),
+    flexible_since=1,
+)
+
+
+@pytest.mark.parametrize("where", ["name", "nick", "others", "tagged"])
+def test_a_compact_string_is_not_longer_than_a_classic_one_can_be(where: str):
+    def sent(size: int) -> memoryview:
+        text = "x" * size
+        row = LIMITED(**{where: [text] if where == "others" else text})
+        return memoryview(LIMITED.encode_bytes(1, row))
+
+    longest = getattr(LIMITED.decode(1, sent(32_767)), where)
+    assert len("".join(longest)) == 32_767
+    with pytest.raises(DecodeError, match="32768 bytes"):
+        LIMITED.decode(1, sent(32_768))
+
+
+def test_compact_bytes_may_be_longer_than_a_string():
+    row = LIMITED(data=bytes(100_000))
+    assert LIMITED.decode(1, memoryview(LIMITED.encode_bytes(1, row))) == row
+
+
 def test_records_are_slices_of_the_input_and_not_copies():
     data = bytes.fromhex("00 0001 00007530 02 0274 02 00000000 03 aabb 00 00 00")
     records = produce.REQUEST.decode(9, memoryview(data)).topic_data[0].partition_data[0].records

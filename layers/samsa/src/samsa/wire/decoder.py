@@ -18,7 +18,13 @@ from typing import Any
 
 from samsa.wire.errors import DecodeError, TooManyElements
 from samsa.wire.rows import default_source
-from samsa.wire.runtime import long_varint, skip_tags, tag_header, to_uuid
+from samsa.wire.runtime import (
+    long_string_varint,
+    long_varint,
+    skip_tags,
+    tag_header,
+    to_uuid,
+)
 from samsa.wire.schema import Field, Message, Struct
 from samsa.wire.sizes import smallest
 from samsa.wire.source import GeneratedSource, packer
@@ -27,6 +33,7 @@ from samsa.wire.types import STRING, UUID, Fixed, Primitive
 _RUNTIME = {
     "DecodeError": DecodeError,
     "TooManyElements": TooManyElements,
+    "long_string_varint": long_string_varint,
     "long_varint": long_varint,
     "new": object.__new__,
     "skip_tags": skip_tags,
@@ -104,7 +111,8 @@ class _Writer:
             self.source.emit(f"{target} = {row}")
 
     def sized(self, type_: Primitive, target: str, nullable: bool) -> None:
-        n = self.length(type_.code, varint=self.flexible)
+        rest = "long_string_varint" if type_ is STRING else "long_varint"
+        n = self.length(type_.code, varint=self.flexible, rest=rest)
         value = 'str(data[at:stop], "utf-8")' if type_ is STRING else "data[at:stop]"
         with self.unless_null(n if nullable else "", target):
             self.source.emit(f"stop = at + {n}")
@@ -156,13 +164,14 @@ class _Writer:
                 self.refuse_unless(f"at == {stop}", f"{field.name} is not as long as it says")
         self.source.emit(f"at = {stop}")
 
-    def length(self, code: str, *, varint: bool) -> str:
-        """Read a length into a variable; null is negative in both encodings."""
+    def length(self, code: str, *, varint: bool, rest: str = "long_varint") -> str:
+        """Read a length into a variable; null is negative in both encodings. `rest` reads what
+        follows the first byte of a varint."""
         n = self.source.fresh("n")
         self.run.append(("B" if varint else code, n))
         self.flush()
         if varint:
-            self.source.emit(f"if {n} > 127: {n}, at = long_varint(data, at, {n})", f"{n} -= 1")
+            self.source.emit(f"if {n} > 127: {n}, at = {rest}(data, at, {n})", f"{n} -= 1")
         return n
 
     def unless_null(self, n: str, target: str) -> AbstractContextManager[None]:

@@ -14,6 +14,9 @@ from uuid import UUID
 from samsa.wire.errors import DecodeError, TooManyElements
 
 MAX_VARINT_BYTES = 5
+LONGEST_STRING = 32_767
+"""Bytes of UTF-8. A classic length has 16 bits, and Kafka refuses longer ones in compact form too.
+Bytes and records have no such limit."""
 
 
 def long_varint(data: memoryview, position: int, first: int) -> tuple[int, int]:
@@ -27,6 +30,14 @@ def long_varint(data: memoryview, position: int, first: int) -> tuple[int, int]:
             return _checked(value), position
         shift += 7
     raise DecodeError("varint longer than five bytes")
+
+
+def long_string_varint(data: memoryview, position: int, first: int) -> tuple[int, int]:
+    """The same for the length of a compact string, which is sent as one more."""
+    value, position = long_varint(data, position, first)
+    if value > LONGEST_STRING + 1:
+        raise DecodeError(f"a string of {value - 1} bytes")
+    return value, position
 
 
 def _checked(value: int) -> int:
