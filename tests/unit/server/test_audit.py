@@ -94,6 +94,15 @@ def test_refusals_that_are_remembered_are_bounded(written: Audit, monkeypatch: p
     assert len(written._refusals) == audit.REMEMBERED
 
 
+def test_refusals_of_long_names_are_told_apart_and_remembered_in_little_memory(
+    written: Audit, caplog: pytest.LogCaptureFixture
+):
+    for name in ("x" * 1_000_000, "x" * 1_000_000 + "y", "x" * 1_000_000):
+        written.decided(DENIED._replace(name=name), None)
+    assert len(caplog.records) == 2
+    assert all(len(question.name) < 300 for question in written._refusals)
+
+
 # Changes
 
 

@@ -1,10 +1,23 @@
-"""A dictionary of a bounded size."""
+"""A dictionary with a bounded number of items, and keys of a bounded size."""
 
 from collections import OrderedDict
-from typing import TypeVar
+from hashlib import blake2b
+from typing import Final, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+LONGEST_KEY: Final = 256
+"""Characters of a name that a client chose. Names of topics have at most 249."""
+
+
+def short_key(name: str) -> str:
+    """The name, as a key that takes little memory: a long one is cut, and has a digest at its end.
+    It differs from the keys of all other names, also of those that are not cut."""
+    if len(name) <= LONGEST_KEY:
+        return name
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16)
+    return f"{name[:LONGEST_KEY]}…{digest.hexdigest()}"
 
 
 class Bounded(OrderedDict[K, V]):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from samsa.access.view import AdminChange
-from samsa.bounded import Bounded
+from samsa.bounded import Bounded, short_key
 from samsa.runtime.logs import event
 from samsa.security.access import Question
 from samsa.security.authorizer import Decision
@@ -48,12 +48,12 @@ class Audit:
     def decided(self, question: Question, decision: Decision | None) -> None:
         """An operation that was refused (`OnDecision`)."""
         self.refused_operations += 1
-        now = self._now_s()
-        told_at, times = self._refusals.use(question) or (-AGAIN_S, 0)
+        now, key = self._now_s(), question._replace(name=short_key(question.name))
+        told_at, times = self._refusals.use(key) or (-AGAIN_S, 0)
         if now - told_at < AGAIN_S:
-            self._refusals.keep(question, (told_at, times + 1))
+            self._refusals.keep(key, (told_at, times + 1))
             return
-        self._refusals.keep(question, (now, 0))
+        self._refusals.keep(key, (now, 0))
         self._refusal(
             "operation refused",
             principal=question.principal,
