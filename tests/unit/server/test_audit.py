@@ -163,6 +163,23 @@ async def test_a_change_of_thousands_has_a_bounded_number_of_lines(
     assert len(caplog.records) == MOST_LINES
 
 
+async def test_changes_that_were_refused_have_few_lines_and_are_counted(
+    written: Audit, caplog: pytest.LogCaptureFixture, clock: Clock
+):
+    refused = [create_topics.TOPIC_RESPONSE(name=f"t{n}", error_code=29) for n in range(90)]
+    answer = create_topics.RESPONSE(topics=refused)
+    for _ in range(10):
+        await changed(written, ApiKey.CREATE_TOPICS, create_topics.REQUEST(), answer)
+    assert len(caplog.records) == REFUSALS_A_SECOND
+    made = create_topics.RESPONSE(topics=[create_topics.TOPIC_RESPONSE(name="made")])
+    await changed(written, ApiKey.CREATE_TOPICS, create_topics.REQUEST(), made)
+    assert lines(caplog)[-1][1]["resource"] == "made"
+    clock.now_s += 1
+    await changed(written, ApiKey.CREATE_TOPICS, create_topics.REQUEST(), answer)
+    left_out = [fields.get("left_out") for _, fields in lines(caplog)]
+    assert str(900 - REFUSALS_A_SECOND) in left_out
+
+
 async def test_an_answer_that_does_not_name_its_group_is_audited_by_the_request(
     written: Audit, caplog: pytest.LogCaptureFixture
 ):

@@ -43,7 +43,7 @@ class Audit:
     def refused_login(self, why: str, **who: Any) -> None:
         """address, listener, mechanism."""
         self.refused_logins += 1
-        self._refusal("login refused", **who, why=why)
+        self._limited(logging.WARNING, "login refused", **who, why=why)
 
     def decided(self, question: Question, decision: Decision | None) -> None:
         """An operation that was refused (`OnDecision`)."""
@@ -54,7 +54,8 @@ class Audit:
             self._refusals.keep(key, (told_at, times + 1))
             return
         self._refusals.keep(key, (now, 0))
-        self._refusal(
+        self._limited(
+            logging.WARNING,
             "operation refused",
             principal=question.principal,
             address=question.host,
@@ -68,6 +69,10 @@ class Audit:
         """principal, address, action, resource, outcome."""
         event(log, logging.INFO, "change", **_shortened(what))
 
+    def refused_change(self, **what: Any) -> None:
+        """The same, of what was not changed."""
+        self._limited(logging.INFO, "change", **what)
+
     def administered(self, change: AdminChange) -> None:
         """ACLs, credentials or quotas were changed (`SecurityView.on_change`)."""
         self.changed(
@@ -78,7 +83,7 @@ class Audit:
             outcome="none",
         )
 
-    def _refusal(self, name: str, **fields: Any) -> None:
+    def _limited(self, level: int, name: str, **fields: Any) -> None:
         second = int(self._now_s())
         if second != self._second:
             self._second, self._lines = second, 0
@@ -88,7 +93,7 @@ class Audit:
         self._lines += 1
         if self._left_out:
             fields["left_out"], self._left_out = self._left_out, 0
-        event(log, logging.WARNING, name, **_shortened(fields))
+        event(log, level, name, **_shortened(fields))
 
 
 def _shortened(fields: dict[str, Any]) -> dict[str, str]:

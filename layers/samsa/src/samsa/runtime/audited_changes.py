@@ -16,7 +16,7 @@ from samsa.wire.frame import Request
 from .audit import Audit
 
 MOST_LINES = 100
-"""Of one request, which may name thousands of topics."""
+"""Of one request, which may name thousands of topics. Refused ones are limited as all refusals."""
 Asked = Callable[[], Any]
 """The row of a request."""
 Changes = Iterator[tuple[str, int]]
@@ -38,7 +38,8 @@ def tell_changes_of(
     if key not in CHANGES:
         return
     for resource, code in islice(CHANGES[key](asked, answer), MOST_LINES):
-        audit.changed(
+        tell = audit.refused_change if code else audit.changed
+        tell(
             principal=principal,
             address=address,
             action=APIS[ApiKey(key)].name,
