@@ -238,3 +238,21 @@ def test_the_keys_are_kafkas():
         "connection_creation_rate",
         "controller_mutation_rate",
     )
+
+
+def test_long_client_ids_are_told_apart_and_kept_in_little_memory():
+    given = throttling({CLIENT_ID: DEFAULT}, producer_byte_rate=1000)
+    long = "x" * 32_000
+    given.record(PRODUCER_BYTE_RATE, "alice", long, 20_000)
+    assert given.record(PRODUCER_BYTE_RATE, "alice", long + "y", 1000) == 0
+    assert given.record(PRODUCER_BYTE_RATE, "alice", long, 1000) > 0
+    assert all(len(part) < 300 for place in given._rates for part in place)
+
+
+@pytest.mark.parametrize("key", [PRODUCER_BYTE_RATE, REQUEST_PERCENTAGE])
+def test_the_smallest_quota_of_all_can_be_shared_by_processes(key: str):
+    quotas = table({USER: DEFAULT}, **{key: 5e-324, CONTROLLER_MUTATION_RATE: 5e-324})
+    given = Throttling(lambda: quotas, Time(), processes=lambda: 2)
+    assert given.record(key, "alice", "one", 1) > 0
+    given.record_mutation("alice", "one", 1)
+    assert given.mutation_throttle_ms("alice", "one") > 0

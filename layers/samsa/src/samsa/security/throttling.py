@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from samsa.bounded import Bounded
+from samsa.bounded import Bounded, short_key
 
 from .quotas import (
     CONNECTION_CREATION_RATE,
@@ -29,6 +29,8 @@ DROPPED_AT_ONCE = 4
 SHORTEST_FETCH_MS = 100
 """A fetch that is a little over its quota waits so long at least: for as long as its rate does not
 fall it would be asked again every millisecond, and each time the ledger is read."""
+LEAST_SHARE = 1e-9
+"""Kafka accepts any quota above 0, and the smallest number divided by two is 0."""
 _Place = tuple[str, str, str]
 
 
@@ -158,7 +160,7 @@ class Throttling:
         return self._share(Limit(CONNECTION_CREATION_RATE, host, "", whole))
 
     def _share(self, limit: Limit) -> Limit:
-        return limit._replace(value=limit.value / max(1, self._processes()))
+        return limit._replace(value=max(limit.value / max(1, self._processes()), LEAST_SHARE))
 
     def rate(self, limit: Limit) -> AnyRate:
         return self._kept(self._rates, limit, self._new_rate)
@@ -167,7 +169,7 @@ class Throttling:
         return self._kept(self._buckets, limit, self._new_bucket)
 
     def _kept(self, there: Bounded[_Place, R], limit: Limit, make: Callable[[], R]) -> R:
-        place = (limit.key, limit.user, limit.client_id)
+        place = (limit.key, short_key(limit.user), short_key(limit.client_id))
         found = there.use(place)
         if found is None:
             self._drop_idle(there)
