@@ -1,5 +1,7 @@
 """What a handler asks: answers from memory, and who is told."""
 
+import weakref
+
 from unit.security.given import ALICE, HOST, acl
 
 from samsa.security import authorizer as authorizers
@@ -44,6 +46,23 @@ def test_new_entries_are_in_force_with_the_next_question():
     given.authorizer = Counting([acl()])
     assert given.access.may_on_any(READ, TOPIC)
     assert given.access.may_see(READ, TOPIC, "orders")
+
+
+def test_a_client_that_asks_nothing_more_keeps_no_old_entries_alive():
+    given = Given(acl())
+    assert given.access.may(READ, TOPIC, "orders")
+    old = weakref.ref(given.authorizer)
+    given.authorizer = Counting([acl()])
+    assert old() is None
+
+
+def test_what_old_entries_have_granted_is_asked_again_under_new_ones():
+    given = Given(acl(), acl("other"))
+    assert given.access.may(READ, TOPIC, "orders")
+    assert given.access.may(READ, TOPIC, "other")
+    given.authorizer = Counting([acl()])
+    assert given.access.may(READ, TOPIC, "orders")
+    assert not given.access.may(READ, TOPIC, "other")
 
 
 def test_what_was_granted_says_nothing_of_another_operation_or_type_of_the_same_name():

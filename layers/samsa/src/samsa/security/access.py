@@ -96,30 +96,36 @@ class Limited:
         self.host = canonical_host(host)
         self._current = current
         self._on_decision = on_decision
-        self._granted: dict[str, tuple[Operation, ResourceType, Authorizer]] = {}
-        """By name: what was granted last, and by which ACLs."""
+        self._granted: dict[str, tuple[Operation, ResourceType]] = {}
+        """By name: what was granted last."""
+        self._version: object = None
+        """Of the ACLs that have granted it. An idle client holds no Authorizer of the past."""
 
     def may(self, operation: Operation, resource: ResourceType, name: str) -> bool:
-        granted = self._granted.get(name)
-        if granted is not None:
-            what, of, by = granted
-            if what is operation and of is resource and by is self._current():
+        authorizer = self._current()
+        if authorizer.version is self._version:
+            granted = self._granted.get(name)
+            if granted is not None and granted[0] is operation and granted[1] is resource:
                 return True
-        decision = self._decision(operation, resource, name)
+        decision = authorizer.authorize(self.principal, self.host, operation, resource, name)
         if decision.allowed:
-            self._remember(operation, resource, name)
+            self._remember(authorizer, operation, resource, name)
         else:
             self._tell(decision, operation, resource, name)
         return decision.allowed
 
-    def _remember(self, operation: Operation, resource: ResourceType, name: str) -> None:
-        if len(self._granted) >= MOST_GRANTED:
+    def _remember(
+        self, by: Authorizer, operation: Operation, resource: ResourceType, name: str
+    ) -> None:
+        if by.version is not self._version or len(self._granted) >= MOST_GRANTED:
             self._granted.clear()
+            self._version = by.version
         if len(name) <= LONGEST_NAME:
-            self._granted[name] = operation, resource, self._current()
+            self._granted[name] = operation, resource
 
     def may_see(self, operation: Operation, resource: ResourceType, name: str) -> bool:
-        return self._decision(operation, resource, name).allowed
+        authorizer = self._current()
+        return authorizer.authorize(self.principal, self.host, operation, resource, name).allowed
 
     def may_on_any(self, operation: Operation, resource: ResourceType) -> bool:
         allowed = self._current().authorize_any(self.principal, self.host, operation, resource)
@@ -131,9 +137,6 @@ class Limited:
         return sum(
             1 << operation for operation in possible if self.may_see(operation, resource, name)
         )
-
-    def _decision(self, operation: Operation, resource: ResourceType, name: str) -> Decision:
-        return self._current().authorize(self.principal, self.host, operation, resource, name)
 
     def _tell(
         self, decision: Decision | None, operation: Operation, resource: ResourceType, name: str

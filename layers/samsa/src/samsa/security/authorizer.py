@@ -111,6 +111,8 @@ class Authorizer:
         super_users: frozenset[str] = frozenset(),
         allow_if_no_acl: bool = False,
     ) -> None:
+        self.version = object()
+        """By which others know it again, without keeping it alive."""
         self.acls = tuple(dict.fromkeys(acls))
         self.super_users = super_users
         self.allow_if_no_acl = allow_if_no_acl
