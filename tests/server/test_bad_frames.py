@@ -1,13 +1,14 @@
-"""Frames that are none: the connection that sent one ends, with one line in the log, and no other
-connection notices."""
+"""Frames that are none: the connection that sent one ends, with at most one line in the log, and no
+other connection notices."""
 
 import struct
+from pathlib import Path
 from typing import Any
 
 import pytest
 from server.neighbour import Neighbour
 from server.peer import Peer
-from server.process import Samsa
+from server.process import Samsa, a_samsa
 from server.talk import append, batch, fetch_row, produce_row, versions, write
 from support.waiting import eventually
 
@@ -49,16 +50,31 @@ BAD_FRAMES = {
 
 
 @pytest.mark.parametrize("frame", BAD_FRAMES.values(), ids=BAD_FRAMES.keys())
-def test_a_bad_frame_ends_its_own_connection_with_one_line_in_the_log(
+def test_a_bad_frame_ends_its_own_connection_with_one_line_in_the_log_at_most(
     frame: bytes, samsa: Samsa, peer: Peer, neighbour: Neighbour
 ) -> None:
     before = len(samsa.logged())
     peer.say(frame)
     assert peer.is_closed()
     neighbour.goes_on()
-    (line,) = samsa.logged()[before:]
+    lines = samsa.logged()[before:]
+    assert len(lines) <= 1
+    assert all(f"bad request peer={peer.name}" in line for line in lines)
+
+
+def test_the_first_of_many_bad_frames_is_told_at_once_and_the_others_are_not(
+    tmp_path: Path,
+) -> None:
+    with a_samsa(tmp_path) as running:
+        for number in range(20):
+            with running.peer() as peer:
+                peer.say(framed(header(999, 0)))
+                assert peer.is_closed()
+                if not number:
+                    first = peer.name
+        (line,) = [line for line in running.logged() if "bad request" in line]
     assert "WARNING" in line
-    assert f"bad request peer={peer.name}" in line
+    assert f"bad request peer={first}" in line
 
 
 @pytest.mark.parametrize("frame", BAD_FRAMES.values(), ids=BAD_FRAMES.keys())

@@ -163,7 +163,7 @@ class Connection:
             await self._replies.all_sent()
             await self._sender.drained()
         except DecodeError as error:
-            event(log, logging.WARNING, "bad request", peer=self.peer, why=str(error))
+            self._server.bad_requests.happened(peer=self.peer, why=str(error))
             await self._replies.all_sent()
             await self._sender.drained()
         except Unavailable as error:

@@ -30,6 +30,7 @@ from .stats import ServerStats
 
 log = logging.getLogger("samsa.server")
 BACKLOG = 512
+BAD_REQUEST = "bad request"
 TOO_MANY = "too many connections"
 TOO_MANY_OF_ONE = "too many connections of one address"
 TOO_FAST = "new connections of one address over its quota"
@@ -68,6 +69,9 @@ class Server:
     security: Security | None = None
     handshakes: Handshakes = field(default_factory=Handshakes)
     muted: MutedConnections = field(default_factory=MutedConnections)
+    bad_requests: Repeated = field(
+        default_factory=lambda: Repeated(log, logging.WARNING, BAD_REQUEST)
+    )
     _too_fast: Delays[socket.socket] = field(default_factory=lambda: Delays(socket.socket.close))
     _acceptors: list[Acceptor] = field(default_factory=list)
     _per_host: Counter[str] = field(default_factory=Counter)

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samsa.runtime.logs import event
+from samsa.runtime.logs import Repeated, event
 from samsa_websocket.envelope import Greeting
 from samsa_websocket.shim.backoff import delays
 from samsa_websocket.shim.errors import ClientRefused, HangUp
@@ -35,6 +35,7 @@ class Shim:
         self._common = Common(settings, self._delays)
         self._servers: list[asyncio.Server] = []
         self._clients: set[asyncio.Task[None]] = set()
+        self._refusals = Repeated(log, logging.WARNING, "too many clients")
 
     def _delays(self) -> Iterator[float]:
         times = self.settings.times
@@ -80,7 +81,7 @@ class Shim:
         assert task is not None
         peer = writer.get_extra_info("peername")
         if len(self._clients) >= self.settings.limits.clients or peer is None:
-            event(log, logging.WARNING, "too many clients", peer=peer and peer[0])
+            self._refusals.happened(peer=peer and peer[0])
             writer.close()
             return
         self._clients.add(task)
