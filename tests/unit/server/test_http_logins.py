@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 import time
 from base64 import b64encode
 from pathlib import Path
@@ -148,6 +149,34 @@ async def test_a_password_is_hashed_once_and_again_when_it_was_changed(
     assert str(await door(basic(password="new"))) == "User:alice"
     door.users.credentials.clear()
     await door.refused(basic(password="new"))
+
+
+async def test_a_password_that_is_changed_while_it_is_checked_is_refused_from_then_on(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    door = Door()
+    begun, goes_on = threading.Event(), threading.Event()
+    fits = ScramCredential.fits
+
+    def slow(credential: ScramCredential, password: str) -> bool:
+        begun.set()
+        assert goes_on.wait(10)
+        return fits(credential, password)
+
+    monkeypatch.setattr(ScramCredential, "fits", slow)
+    before = asyncio.create_task(door(basic()))
+    await asyncio.to_thread(begun.wait, 10)
+    for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+        door.users.credentials["alice", mechanism] = ScramCredential.from_password(
+            "new", b"salt" * 4, 4096, mechanism
+        )
+    after = asyncio.create_task(door(basic()))
+    await asyncio.sleep(0.05)
+    goes_on.set()
+    await asyncio.wait([before, after])
+    assert str(await before) == "User:alice"
+    assert isinstance(after.exception(), Unauthorized)
+    await door.refused(basic())
 
 
 async def test_guesses_have_a_limit_beside_which_others_are_served(

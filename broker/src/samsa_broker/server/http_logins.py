@@ -17,6 +17,7 @@ from samsa.security.plain import PlainExchange, credential_for_plain
 from samsa.security.principals import Principal
 from samsa.security.results import Authenticated, LoginRefused, Result
 from samsa.security.sasl import OAUTHBEARER, PLAIN, REFUSAL_DELAY_S, Exchange
+from samsa.security.scram import ScramCredential
 
 from .login_checks import LoginChecks
 from .security import Security
@@ -48,9 +49,10 @@ class HttpLogins:
             return principal
 
         def check() -> Coroutine[Any, Any, Result]:
-            return self._checked(given, {"address": peer, "listener": listener})
+            return self._checked(given, credential, {"address": peer, "listener": listener})
 
-        result = await self._checks.result(authorization, peer.rpartition(":")[0], check)
+        sent = authorization, credential
+        result = await self._checks.result(sent, peer.rpartition(":")[0], check)
         if not isinstance(result, Authenticated):
             raise Unauthorized(WRONG, self.challenges)
         self._verified.keep(authorization, result.principal, credential, result.expires_ms)
@@ -64,12 +66,20 @@ class HttpLogins:
         is_offered = self._has_passwords if isinstance(given, Basic) else self._has_tokens
         return given if is_offered else LoginRefused(f"{type(given).__name__} is not offered")
 
-    async def _checked(self, given: Basic | Bearer | LoginRefused, who: dict[str, str]) -> Result:
+    async def _checked(
+        self,
+        given: Basic | Bearer | LoginRefused,
+        credential: ScramCredential | None,
+        who: dict[str, str],
+    ) -> Result:
         """Noted. A refusal is late: a guess costs time, as by SASL."""
         audit, mechanism = self.security.audit, "HTTP"
-        result: Result = given if isinstance(given, LoginRefused) else await self._step(given)
-        if not isinstance(given, LoginRefused):
+        result: Result
+        if isinstance(given, LoginRefused):
+            result = given
+        else:
             mechanism = type(given).__name__
+            result = await self._step(given, credential)
         if isinstance(result, Authenticated):
             audit.logged_in(principal=result.principal, mechanism=mechanism, **who)
         else:
@@ -78,10 +88,11 @@ class HttpLogins:
             await asyncio.sleep(REFUSAL_DELAY_S)
         return result
 
-    async def _step(self, given: Basic | Bearer) -> Result:
+    async def _step(self, given: Basic | Bearer, credential: ScramCredential | None) -> Result:
+        """A password is checked against this credential, as what is verified counts for it."""
         exchange: Exchange
         if isinstance(given, Basic):
-            mechanism, exchange = PLAIN, PlainExchange(self._sasl.credential_of)
+            mechanism, exchange = PLAIN, PlainExchange(lambda *_: credential)
             token = f"\0{given.user}\0{given.password}".encode()
         else:
             assert self._sasl.token_rules is not None
