@@ -36,6 +36,7 @@ from server.talk import (
     produce_row,
     read,
     start_of,
+    versions,
     write,
 )
 from support.waiting import eventually
@@ -128,6 +129,14 @@ def test_the_broker_has_configs_that_cannot_be_changed(peer: Peer, samsa: Samsa)
     ]
     code, _ = replace_configs(peer, "0", kind=BROKER, num_partitions="3")
     assert code is ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("name", ["--1", "-", "²", "٣", "1" * 5_000, "x" * 32_767])
+def test_a_broker_id_that_is_no_number_is_refused(name: str, peer: Peer) -> None:
+    told = configs_of(peer, name, kind=BROKER)
+    assert told.error_code == ErrorCode.INVALID_REQUEST
+    assert told.error_message.startswith("Broker id must be an integer, but it is: ")
+    assert versions(peer)
 
 
 def test_the_broker_tells_how_it_was_started(tmp_path: Path) -> None:

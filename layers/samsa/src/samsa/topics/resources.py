@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,11 @@ from samsa.wire.errors import ErrorCode
 from .configs import Refused, check_name, default_of
 from .permitted import raise_unless_may
 from .topic_configs import TOPIC_CONFIGS
+
+_NUMBER = re.compile(r"-?[0-9]{1,10}")
+"""As an int32 is written."""
+MOST_SHOWN = 200
+"""Characters of a wrong id: a message is no longer than the longest string."""
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -82,8 +88,9 @@ def raise_unless_may_configure(resource: Resource, operation: Operation, access:
 
 def _check_node(name: str, nodes: Nodes) -> None:
     """An empty name means every broker of the cluster. Any broker answers for any other."""
-    if name and not name.lstrip("-").isdigit():
-        raise Refused(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
+    if name and not _NUMBER.fullmatch(name):
+        text = f"Broker id must be an integer, but it is: {name[:MOST_SHOWN]}"
+        raise Refused(ErrorCode.INVALID_REQUEST, text)
     if name and int(name) not in nodes.ids:
         own = nodes.controller if nodes.own is None else nodes.own
         raise Refused(
