@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import heartbeat, sasl_authenticate
 from samsa_broker.server import sasl_connection
-from samsa_broker.server.listener import Server
+from samsa_broker.server.listener import Server, ServerLimits
+from samsa_broker.server.newcomers import Newcomer, Newcomers
 
 BEFORE_LOGIN = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}
 
@@ -323,3 +325,39 @@ async def test_a_flood_of_wrong_logins_holds_up_nobody(start: Start):
     assert set(await guesses) == {ErrorCode.SASL_AUTHENTICATION_FAILED}
     assert beats > 2
     assert running.audit.refused_logins == 60
+
+
+# At the limit of connections
+
+
+@pytest.mark.parametrize("limit", ["max_connections", "max_connections_per_address"])
+async def test_at_the_limit_a_silent_client_makes_way_and_one_that_has_logged_in_stays(
+    start: Start, limit: str
+):
+    running = await start()
+    running.server.limits = ServerLimits(**{limit: 3})
+    inside = await running.client()
+    await inside.log_in()
+    silent = [await running.client() for _ in range(2)]
+    for number in range(2):
+        newcomer = await running.client()
+        assert (await newcomer.log_in()).error_code == 0
+        assert await silent[number].reader.read() == b""
+    with pytest.raises((OSError, asyncio.IncompleteReadError)):
+        await (await running.client()).versions()
+    assert running.server.stats.refused == 1
+    assert (await inside.beat()).error_code == 0
+    assert len(running.server.connections) == 3
+
+
+async def test_of_newcomers_the_oldest_of_the_address_with_most_makes_way():
+    ended: list[str] = []
+    newcomers = Newcomers()
+    for key in ("a1", "b1", "b2", "c1", "b3", "a2"):
+        newcomers.add(key, Newcomer(key[0], lambda: False, partial(ended.append, key)))
+    newcomers.add("c2", Newcomer("c", lambda: True, partial(ended.append, "c2")))
+    newcomers.drop("b1", "b")
+    for host in (None, None, "c", "c"):
+        newcomers.end_one(host)
+    await asyncio.sleep(0)
+    assert ended == ["a1", "b2", "c1"]

@@ -25,7 +25,7 @@ from samsa.wire.messages import heartbeat, leave_group, sasl_authenticate
 from samsa_broker.server import handshakes
 from samsa_broker.server.buffer import SMALL
 from samsa_broker.server.connection import Connection
-from samsa_broker.server.listener import Server, ServerLimits
+from samsa_broker.server.listener import MADE_WAY, Server, ServerLimits
 from samsa_broker.server.listeners import Kind, Listener
 from samsa_broker.server.security import Security
 from samsa_broker.server.tls_socket import CHUNK, JOINED, TlsSender
@@ -214,14 +214,43 @@ async def test_a_handshake_that_stalls_is_ended(start: Start, monkeypatch: pytes
     await until(lambda: not running.server.handshakes and not running.server._per_host)
 
 
-async def test_handshakes_count_as_connections(start: Start):
+async def test_handshakes_count_as_connections_and_the_oldest_makes_way(start: Start):
     running = await start(limits=ServerLimits(max_connections=3))
-    for _ in range(3):
-        running.silent()
+    silent = [running.silent() for _ in range(3)]
     await until(lambda: len(running.server.handshakes) == 3)
+    client = await running.connect()
+    assert await asked(client)
+    silent[0].settimeout(5)
+    assert await asyncio.to_thread(silent[0].recv, 1) == b""
+    silent[1].setblocking(False)
+    with pytest.raises(BlockingIOError):
+        silent[1].recv(1)
+    assert running.server.stats.refused == 0
+    assert running.server.stats.let_go[MADE_WAY] == 1
+
+
+async def test_connections_behind_tls_are_not_ended_for_newcomers(start: Start):
+    running = await start(limits=ServerLimits(max_connections=2))
+    clients = [await running.connect() for _ in range(2)]
+    for client in clients:
+        assert await asked(client)
     with pytest.raises(OSError):  # noqa: PT011 - closed or reset
         await running.connect()
     assert running.server.stats.refused == 1
+    for client in clients:
+        assert await asked(client)
+
+
+async def test_of_a_flood_of_handshakes_none_is_left_behind(start: Start):
+    running = await start(limits=ServerLimits(max_connections=3))
+    silent = [running.silent() for _ in range(200)]
+    await until(lambda: running.server.stats.let_go[MADE_WAY] == 197)
+    await until(lambda: len(running.server.handshakes) == 3)
+    assert running.server._per_host == {"127.0.0.1": 3}
+    for each in silent:
+        each.close()
+    await until(lambda: not running.server.handshakes and not running.server._per_host)
+    assert not running.server.newcomers._of_host
 
 
 @pytest.mark.parametrize(

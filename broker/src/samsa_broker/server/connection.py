@@ -34,6 +34,7 @@ from samsa.client_requests import HEARTBEATS, MAY_PARK, OVERLAP
 from samsa.eager_task import Rest, begin
 from samsa.ports import Unavailable
 from samsa.runtime.logs import event
+from samsa.security.principals import ANONYMOUS
 from samsa.security.quotas import REQUEST_PERCENTAGE
 from samsa.wire.errors import DecodeError
 from samsa.wire.frame import Request, read_request
@@ -115,6 +116,10 @@ class Connection:
     def ended(self) -> "asyncio.Task[None]":
         assert self._task is not None
         return self._task
+
+    def has_logged_in(self) -> bool:
+        """By SASL. From then on it has a principal of its own, for ever."""
+        return self._requests.access.principal is not ANONYMOUS
 
     @property
     def last_active(self) -> float:

@@ -24,6 +24,7 @@ from .idle_poller import IdlePoller
 from .listeners import PLAIN, Kind, Listener
 from .memory import MemoryClaim, RequestMemory
 from .muted import MutedConnections
+from .newcomers import Newcomer, Newcomers
 from .sasl_connection import SaslConnection
 from .security import Security
 from .stats import ServerStats
@@ -33,6 +34,7 @@ BACKLOG = 512
 BAD_REQUEST = "bad request"
 TOO_MANY = "too many connections"
 TOO_MANY_OF_ONE = "too many connections of one address"
+MADE_WAY = "connection without a login"
 TOO_FAST = "new connections of one address over its quota"
 MOST_DELAYED = 256
 """Connections over a quota that wait to be closed. Above, they are closed at once."""
@@ -72,10 +74,14 @@ class Server:
     bad_requests: Repeated = field(
         default_factory=lambda: Repeated(log, logging.WARNING, BAD_REQUEST)
     )
+    newcomers: Newcomers = field(default_factory=Newcomers)
     _too_fast: Delays[socket.socket] = field(default_factory=lambda: Delays(socket.socket.close))
     _acceptors: list[Acceptor] = field(default_factory=list)
     _per_host: Counter[str] = field(default_factory=Counter)
     _refusals: dict[str, Repeated] = field(init=False)
+    _made_way: Repeated = field(
+        default_factory=lambda: Repeated(log, logging.WARNING, f"{MADE_WAY} closed")
+    )
     _tasks: "list[asyncio.Task[None]]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -127,14 +133,16 @@ class Server:
     def _welcome(self, listener: Listener, sock: socket.socket, address: tuple[str, int]) -> None:
         host = _as_ipv4(address[0])
         peer = f"{host}:{address[1]}"
-        if why := self._why_not(host):
-            self.stats.refused += 1
-            self._refusals[why].happened(peer=peer)
-            sock.close()
+        why = self._why_not(host)
+        if why and listener.kind is Kind.PLAINTEXT:
+            self._refuse(sock, peer, why)
             return
         throttling = self.broker.throttling
         if throttling is not None and (wait_ms := throttling.connect(host)):
             self._close_later(sock, peer, wait_ms)
+            return
+        if why and not self._make_room(why, host):
+            self._refuse(sock, peer, why)
             return
         try:
             sock.setblocking(False)
@@ -148,7 +156,22 @@ class Server:
             self._connect(listener, peer, sock)
         else:
             connect = partial(self._connect, listener, peer)
-            self.handshakes.begin(sock, listener.tls.current, peer, connect)
+            task = self.handshakes.begin(sock, listener.tls.current, peer, connect)
+            self.newcomers.add(task, Newcomer(host, task.done, task.cancel))
+            task.add_done_callback(lambda _: self.newcomers.drop(task, host))
+
+    def _refuse(self, sock: socket.socket, peer: str, why: str) -> None:
+        self.stats.refused += 1
+        self._refusals[why].happened(peer=peer)
+        sock.close()
+
+    def _make_room(self, why: str, host: str) -> bool:
+        """Where clients shake hands or log in, one that has not done so yet ends for another."""
+        if not self.newcomers.end_one(host if why == TOO_MANY_OF_ONE else None):
+            return False
+        self.stats.let_go[MADE_WAY] += 1
+        self._made_way.happened(why=why)
+        return True
 
     def _close_later(self, sock: socket.socket, peer: str, wait_ms: int) -> None:
         """As Kafka: a client that connects again at once is slower by the time that it waits."""
@@ -178,6 +201,9 @@ class Server:
         self.connections.add(connection)
         self.stats.accepted += 1
         connection.start()
+        if listener.kind.has_sasl:
+            newcomer = Newcomer(connection.host, connection.has_logged_in, connection.abort)
+            self.newcomers.add(connection, newcomer)
 
     def _why_not(self, host: str) -> str | None:
         if len(self.connections) + len(self.handshakes) >= self.limits.max_connections:
@@ -194,6 +220,7 @@ class Server:
 
     def gone(self, connection: Connection) -> None:
         self.connections.discard(connection)
+        self.newcomers.drop(connection, connection.host)
         self._left(connection.host)
 
     def _left(self, host: str) -> None:
