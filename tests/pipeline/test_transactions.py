@@ -8,14 +8,15 @@ import pytest
 from pipeline.given import Given, Opened, partition_of, records
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from pyspark_samsa.errors import BadOption
+from pyspark_samsa.errors import BadOption, DataLoss
 from pyspark_samsa.options import read_options
 from pyspark_samsa.reader import SamsaReader
 from pyspark_samsa.splits import Split
 from pyspark_samsa.stream import SamsaStreamReader
 from samsa.log.append import Marker
 from samsa.log.layout import Batch
-from samsa.ports import End
+from samsa.log.read import Reader
+from samsa.ports import End, Partition
 from samsa.records import Codec, build, read_header
 from samsa.records.header import TRANSACTIONAL
 
@@ -107,6 +108,47 @@ def test_what_a_task_asks_the_ledger_for_is_filtered_too(
 ):
     monkeypatch.setattr("pyspark_samsa.reader.PLANNED_BYTES", 0)
     assert values(log, mixed) == [b"a", b"b", b"c"]
+
+
+def test_what_retention_drops_while_a_job_is_planned_is_a_loss_and_not_committed(
+    log: Given, mixed: str, monkeypatch: pytest.MonkeyPatch
+):
+    log.settle(mixed, 0)
+    find = Reader.extents_from
+
+    async def then_retention(reader: Reader, partition: Partition, *where: Any) -> Any:
+        extents = await find(reader, partition, *where)
+        monkeypatch.setattr(Reader, "extents_from", find)
+        async with log.opened() as other:
+            await other.log.retainer.delete_before(partition, 8)
+        return extents
+
+    monkeypatch.setattr(Reader, "extents_from", then_retention)
+    with pytest.raises(DataLoss, match="offset 0 is gone"):
+        values(log, mixed)
+    assert values(log, mixed) == [b"c"]
+
+
+def test_a_job_that_may_lose_data_goes_on_at_the_start_of_the_log_inside_an_extent(
+    log: Given, monkeypatch: pytest.MonkeyPatch
+):
+    name, find = log.topic(), Reader.extents_from
+    one = Producer(log, name)
+    one.write(b"a", b"b")
+    one.end(End.COMMIT)
+    one.write(b"X")
+    one.end(End.ABORT)
+    log.settle(name, 0)
+
+    async def then_retention(reader: Reader, partition: Partition, *where: Any) -> Any:
+        extents = await find(reader, partition, *where)
+        monkeypatch.setattr(Reader, "extents_from", find)
+        async with log.opened() as other:
+            await other.log.retainer.delete_before(partition, 1)
+        return extents
+
+    monkeypatch.setattr(Reader, "extents_from", then_retention)
+    assert values(log, name, failOnDataLoss="false") == [b"b"]
 
 
 def test_a_stream_goes_as_far_as_is_decided(log: Given, mixed: str):
