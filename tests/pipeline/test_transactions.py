@@ -8,7 +8,7 @@ import pytest
 from pipeline.given import Given, Opened, partition_of, records
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from pyspark_samsa.errors import BadOption, DataLoss
+from pyspark_samsa.errors import BadOption, DataLoss, SamsaError
 from pyspark_samsa.options import read_options
 from pyspark_samsa.reader import SamsaReader
 from pyspark_samsa.splits import Split
@@ -20,6 +20,8 @@ from samsa.ports import End, Partition
 from samsa.records import Codec, build, read_header
 from samsa.records.header import TRANSACTIONAL
 
+FAR = 4_000_000_000_000
+"""A time that no marker has."""
 UNCOMMITTED = {"kafka.isolation.level": "read_uncommitted"}
 
 
@@ -33,9 +35,9 @@ class Producer:
         self._serial = 1
         self._sequence = 0
 
-    def write(self, *values: bytes, codec: Codec = Codec.NONE) -> None:
+    def write(self, *values: bytes, codec: Codec = Codec.NONE, at: int = 1_000) -> None:
         data = build(
-            records(*values),
+            records(*values, at=at),
             producer_id=self._id,
             producer_epoch=0,
             base_sequence=self._sequence,
@@ -168,6 +170,26 @@ def test_a_stream_goes_as_far_as_is_decided(log: Given, mixed: str):
     other = Producer(log, mixed, 9)
     other.write(b"later")
     assert reading.latestOffset(end, ReadAllAvailable()) == end, "it is held back"
+    reading.stop()
+
+
+@pytest.mark.parametrize("strategy", ["error", "latest"])
+def test_a_time_that_only_an_open_transaction_has_is_later_than_every_record(
+    log: Given, mixed: str, strategy: str
+):
+    Producer(log, mixed, 9).write(b"a", at=FAR + 1)
+    late = {"startingTimestamp": f"{FAR}", "startingOffsetsByTimestampStrategy": strategy}
+    stream = read_options({**log.options, "subscribe": mixed, **late}, True)
+    if strategy == "error":
+        for start in (lambda: values(log, mixed, **late), SamsaStreamReader(stream).initialOffset):
+            with pytest.raises(SamsaError, match="no record at or after"):
+                start()
+        return
+    assert values(log, mixed, **late) == []
+    assert values(log, mixed, **late, **UNCOMMITTED) == [b"a"]
+    reading = SamsaStreamReader(stream)
+    start = reading.initialOffset()
+    assert reading.latestOffset(start, ReadAllAvailable()) == start
     reading.stop()
 
 
