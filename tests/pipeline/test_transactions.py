@@ -8,17 +8,20 @@ import pytest
 from pipeline.given import Given, Opened, partition_of, records
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from pyspark_samsa.errors import BadOption
+from pyspark_samsa.errors import BadOption, DataLoss, SamsaError
 from pyspark_samsa.options import read_options
 from pyspark_samsa.reader import SamsaReader
 from pyspark_samsa.splits import Split
 from pyspark_samsa.stream import SamsaStreamReader
 from samsa.log.append import Marker
 from samsa.log.layout import Batch
-from samsa.ports import End
+from samsa.log.read import Reader
+from samsa.ports import End, Partition
 from samsa.records import Codec, build, read_header
 from samsa.records.header import TRANSACTIONAL
 
+FAR = 4_000_000_000_000
+"""A time that no marker has."""
 UNCOMMITTED = {"kafka.isolation.level": "read_uncommitted"}
 
 
@@ -32,9 +35,9 @@ class Producer:
         self._serial = 1
         self._sequence = 0
 
-    def write(self, *values: bytes, codec: Codec = Codec.NONE) -> None:
+    def write(self, *values: bytes, codec: Codec = Codec.NONE, at: int = 1_000) -> None:
         data = build(
-            records(*values),
+            records(*values, at=at),
             producer_id=self._id,
             producer_epoch=0,
             base_sequence=self._sequence,
@@ -109,6 +112,47 @@ def test_what_a_task_asks_the_ledger_for_is_filtered_too(
     assert values(log, mixed) == [b"a", b"b", b"c"]
 
 
+def test_what_retention_drops_while_a_job_is_planned_is_a_loss_and_not_committed(
+    log: Given, mixed: str, monkeypatch: pytest.MonkeyPatch
+):
+    log.settle(mixed, 0)
+    find = Reader.extents_from
+
+    async def then_retention(reader: Reader, partition: Partition, *where: Any) -> Any:
+        extents = await find(reader, partition, *where)
+        monkeypatch.setattr(Reader, "extents_from", find)
+        async with log.opened() as other:
+            await other.log.retainer.delete_before(partition, 8)
+        return extents
+
+    monkeypatch.setattr(Reader, "extents_from", then_retention)
+    with pytest.raises(DataLoss, match="offset 0 is gone"):
+        values(log, mixed)
+    assert values(log, mixed) == [b"c"]
+
+
+def test_a_job_that_may_lose_data_goes_on_at_the_start_of_the_log_inside_an_extent(
+    log: Given, monkeypatch: pytest.MonkeyPatch
+):
+    name, find = log.topic(), Reader.extents_from
+    one = Producer(log, name)
+    one.write(b"a", b"b")
+    one.end(End.COMMIT)
+    one.write(b"X")
+    one.end(End.ABORT)
+    log.settle(name, 0)
+
+    async def then_retention(reader: Reader, partition: Partition, *where: Any) -> Any:
+        extents = await find(reader, partition, *where)
+        monkeypatch.setattr(Reader, "extents_from", find)
+        async with log.opened() as other:
+            await other.log.retainer.delete_before(partition, 1)
+        return extents
+
+    monkeypatch.setattr(Reader, "extents_from", then_retention)
+    assert values(log, name, failOnDataLoss="false") == [b"b"]
+
+
 def test_a_stream_goes_as_far_as_is_decided(log: Given, mixed: str):
     reading = SamsaStreamReader(
         read_options({**log.options, "subscribe": mixed, "startingOffsets": "earliest"}, True)
@@ -126,6 +170,26 @@ def test_a_stream_goes_as_far_as_is_decided(log: Given, mixed: str):
     other = Producer(log, mixed, 9)
     other.write(b"later")
     assert reading.latestOffset(end, ReadAllAvailable()) == end, "it is held back"
+    reading.stop()
+
+
+@pytest.mark.parametrize("strategy", ["error", "latest"])
+def test_a_time_that_only_an_open_transaction_has_is_later_than_every_record(
+    log: Given, mixed: str, strategy: str
+):
+    Producer(log, mixed, 9).write(b"a", at=FAR + 1)
+    late = {"startingTimestamp": f"{FAR}", "startingOffsetsByTimestampStrategy": strategy}
+    stream = read_options({**log.options, "subscribe": mixed, **late}, True)
+    if strategy == "error":
+        for start in (lambda: values(log, mixed, **late), SamsaStreamReader(stream).initialOffset):
+            with pytest.raises(SamsaError, match="no record at or after"):
+                start()
+        return
+    assert values(log, mixed, **late) == []
+    assert values(log, mixed, **late, **UNCOMMITTED) == [b"a"]
+    reading = SamsaStreamReader(stream)
+    start = reading.initialOffset()
+    assert reading.latestOffset(start, ReadAllAvailable()) == start
     reading.stop()
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 
-from samsa.ports import Head, Partition
+from samsa.ports import Head
 
 from .access import StoreAccess
 from .errors import BadOption, SamsaError
@@ -67,11 +67,11 @@ async def _offsets(
             _check_known(option, offsets, heads)
             return {w: _special(offsets.get(w, others), head) for w, head in heads.items()}
         case AtTime(time):
-            return await _at_times(access, partitions, dict.fromkeys(heads, time))
+            return await _at_times(access, partitions, heads, dict.fromkeys(heads, time))
         case AtTimes(times, others):
             _check_known(f"{option}ByTimestamp", times, heads)
             unnamed = {w: _special(others, head) for w, head in heads.items() if w not in times}
-            return {**await _at_times(access, partitions, times), **unnamed}
+            return {**await _at_times(access, partitions, heads, times), **unnamed}
 
 
 def _special(offset: int, head: Head) -> int:
@@ -85,13 +85,19 @@ def _check_known(option: str, named: Mapping[TopicPartition, int], heads: Heads)
 
 
 async def _at_times(
-    access: StoreAccess, partitions: Partitions, times: Mapping[TopicPartition, int]
+    access: StoreAccess,
+    partitions: Partitions,
+    heads: Heads,
+    times: Mapping[TopicPartition, int],
 ) -> dict[TopicPartition, int | None]:
-    async def at(partition: Partition, time: int) -> int | None:
+    """None also for what is not committed, if only that is read, and for what came after the look
+    at the heads: it lies above their ends."""
+
+    async def at(where: TopicPartition, time: int) -> int | None:
         if time == LATEST:
             return None
-        found = await access.log.times.at(partition, max(time, 0))
-        return None if found is None else found.offset
+        found = await access.log.times.at(partitions[where], max(time, 0))
+        return None if found is None or found.offset >= heads[where].next_offset else found.offset
 
-    offsets = await asyncio.gather(*(at(partitions[where], times[where]) for where in times))
+    offsets = await asyncio.gather(*(at(where, times[where]) for where in times))
     return dict(zip(times, offsets, strict=True))

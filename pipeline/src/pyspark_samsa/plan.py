@@ -72,6 +72,7 @@ class Planner:
             try:
                 head = head or await self._reader.head(partition)
                 extents = await self._reader.extents_from(partition, offset, end, PAGE, head)
+                aborted = await self._aborted(partition, offset, extents, head)
             except OutOfRange as error:
                 self._losses.report(f"{where}: offset {offset} is gone; {error}")
                 offset = error.log_start
@@ -79,13 +80,12 @@ class Planner:
             except UnknownPartition:
                 self._losses.report(f"{where}: the topic was deleted")
                 break
-            aborted = await self._aborted(partition, extents, head)
             found += [
                 Stretch(
                     where,
                     partition.topic_id,
                     self._planned(extent),
-                    max(first, _begin(extent, since)),
+                    max(offset, _begin(extent, since)),
                     end,
                     tuple(
                         one
@@ -101,12 +101,12 @@ class Planner:
         return found
 
     async def _aborted(
-        self, partition: Partition, extents: Sequence[Extent], head: Head
+        self, partition: Partition, offset: int, extents: Sequence[Extent], head: Head
     ) -> Sequence[Aborted]:
-        first, end = extents[0].base, extents[-1].end
-        if not self._read_committed or first >= head.aborted_to:
+        """Of those that are read from `offset` on. Raises OutOfRange."""
+        if not self._read_committed or offset >= head.aborted_to:
             return ()
-        return await self._reader.aborted(partition, first, end, head)
+        return await self._reader.all_aborted(partition, offset, extents[-1].end, head)
 
     def _planned(self, extent: Extent) -> Extent:
         """The extent with its bytes from the ledger, as long as the plan has room for them."""

@@ -1,5 +1,8 @@
 """Merge, retention, deletion and time look-ups in a log with transactions."""
 
+from typing import Any
+from unittest.mock import patch
+
 import pytest
 from unit.log.changelogs import (
     GRACE,
@@ -17,6 +20,7 @@ from unit.log.given import PARTITION, Given, a_batch
 
 from samsa.log.append import Marker
 from samsa.log.merge import RoundBudget
+from samsa.log.read import OutOfRange
 from samsa.log.retain import Retention
 from samsa.log.times import Found
 from samsa.ports import Aborted, End, UnknownPartition
@@ -124,6 +128,24 @@ async def test_what_was_aborted_below_the_start_is_forgotten_and_what_is_above_i
     await given.log.retainer.delete_before(PARTITION, 6)
     assert await listed(given) == []
     assert await stored(given) == []
+
+
+async def test_what_retention_drops_while_a_reader_plans_is_not_taken_for_committed():
+    given = await a_changelog()
+    producer = Producer(given)
+    await producer.abort((b"a", b"1"))
+    await producer.abort((b"a", b"2"))
+    find = given.ledger.aborted
+
+    async def after_retention(*where: Any) -> list[Aborted]:
+        await given.another().log.retainer.delete_before(PARTITION, 3)
+        return await find(*where)
+
+    with patch.object(given.ledger, "aborted", after_retention):
+        with pytest.raises(OutOfRange):
+            await given.log.plan(PARTITION, 0, 10**6, committed=True)
+        plan = await given.log.plan(PARTITION, 3, 10**6, committed=True)
+    assert [one.marker for one in plan.aborted] == [3]
 
 
 async def test_the_log_may_start_inside_an_aborted_transaction_and_inside_a_segment():

@@ -108,18 +108,22 @@ async def test_a_batch_that_comes_again_after_its_transaction_gets_its_first_ans
     assert (again.offset, again.refusal) == (0, None)
 
 
+async def unknown() -> None:
+    """The coordinator does not know of it."""
+
+
 async def test_what_hangs_in_a_partition_is_aborted_there(given):
     await append(given, transactional(0, epoch=2))
-    assert not await given.log.abort(PARTITION, 7, 1), "an old epoch"
+    assert not await given.log.abort(PARTITION, 7, 1, unknown), "an old epoch"
     assert (await given.log.head(PARTITION)).open_transactions == {7: 0}
-    assert await given.log.abort(PARTITION, 7, 2)
+    assert await given.log.abort(PARTITION, 7, 2, unknown)
     assert (await given.log.head(PARTITION)).open_transactions == {}
     assert await committed(given) == []
 
 
 async def test_to_abort_where_nothing_is_open_writes_nothing(given):
     await append(given, a_batch(b"plain"))
-    assert await given.log.abort(PARTITION, 7, 0)
+    assert await given.log.abort(PARTITION, 7, 0, unknown)
     assert (await given.log.head(PARTITION)).next_offset == 1
 
 

@@ -53,6 +53,43 @@ async def test_producers_that_expired_are_forgotten():
     assert await given.journal.producer(PARTITION, 8) is not None
 
 
+async def test_rounds_that_end_early_give_each_transactional_id_and_each_group_its_turn(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    _, broker = await a_broker()
+    names = [f"{n}" for n in range(20)]
+    loop, seconds = asyncio.get_running_loop(), 0
+    ids: list[str] = []
+    groups: list[str] = []
+
+    async def named() -> list[str]:
+        return names
+
+    async def tend_id(one: str, _: int) -> bool:
+        nonlocal seconds
+        seconds += 1
+        ids.append(one)
+        return False
+
+    async def tend_group(_: Broker, one: str) -> bool:
+        nonlocal seconds
+        seconds += 1
+        groups.append(one)
+        return False
+
+    began = loop.time()
+    monkeypatch.setattr(loop, "time", lambda: began + seconds)
+    monkeypatch.setattr(broker.transactions, "all_ids", named)
+    monkeypatch.setattr(broker.transactions, "tend", tend_id)
+    monkeypatch.setattr(broker.groups, "group_ids", named)
+    monkeypatch.setattr("samsa.runtime.forgetting.forget_expired", tend_group)
+    budget = replace(upkeep.round_budget(), turn_s=lambda: 4.0, slack_s=6.0)
+    for done in range(1, 101):
+        await tend(broker, budget)
+        assert (len(ids), len(groups)) == (5 * done, 5 * done)
+    assert set(ids) == set(groups) == set(names)
+
+
 async def test_spills_go_after_their_day():
     given, broker = await a_broker()
     given.clock.now = TIME

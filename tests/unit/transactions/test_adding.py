@@ -88,9 +88,21 @@ def test_a_partition_that_fills_the_room_exactly_is_added():
 
 def test_the_default_room_has_thousands_of_partitions_each_of_a_topic_of_its_own():
     shell = Shell(found(State.EMPTY))
-    assert shell.once(AddPartitions(ID, EPOCH, some(5_000))).error is None
-    too_many = AddPartitions(ID, EPOCH, some(6_000))
-    assert shell.once(too_many) == Answer(TransactionError.INVALID_REQUEST)
+    assert shell.once(AddPartitions(ID, EPOCH, some(4_000))).error is None
+
+
+def test_partitions_and_groups_are_counted_however_few_bytes_they_take():
+    shell = Shell(found(State.EMPTY))
+    refused = Answer(TransactionError.INVALID_REQUEST)
+    topic = [(UUID(int=1), number) for number in range(4_001)]
+    assert shell.once(AddPartitions(ID, EPOCH, frozenset(topic))) == refused
+    assert shell.once(AddPartitions(ID, EPOCH, frozenset(topic[:3_999]))).error is None
+    assert shell.once(AddGroup(ID, EPOCH, "g")).error is None
+    full = shell.transaction
+    assert shell.once(AddGroup(ID, EPOCH, "h")) == refused
+    assert shell.once(AddPartitions(ID, EPOCH, frozenset(topic[3_999:]))) == refused
+    assert shell.transaction is full
+    assert shell.once(AddPartitions(ID, EPOCH, frozenset(topic[:3_999]))).error is None
 
 
 def test_groups_fill_the_room_by_their_bytes_and_not_their_characters():

@@ -4,8 +4,9 @@ Behaviour: Kafka's transaction coordinators use it among brokers, and `kafka-tra
 to abort a transaction that hangs in a partition. Here the coordinator writes markers by itself, so
 only ABORT is served. If the coordinator knows of an ongoing transaction of the producer, it aborts
 all of it: a transaction is never torn. Otherwise what the producer has open in the partition is
-aborted there. A partition in which it has nothing open is left as it is. Needs ALTER or
-CLUSTER_ACTION on the cluster.
+aborted there, unless the producer has begun another transaction there meanwhile: then the
+coordinator is asked again. A partition in which it has nothing open is left as it is. Needs ALTER
+or CLUSTER_ACTION on the cluster.
 
 Versions: all the same; the coordinator's epoch and the transaction's version are not used.
 """
@@ -86,6 +87,9 @@ async def _marker(
 async def _abort(partition: Partition, asked: WritableTxnMarker, broker: Broker) -> ErrorCode:
     if asked.transaction_result:
         return ErrorCode.INVALID_REQUEST
-    await broker.transactions.abort_of(asked.producer_id)
-    done = await broker.log.abort(partition, asked.producer_id, asked.producer_epoch)
+    by_coordinator = partial(broker.transactions.abort_of, asked.producer_id)
+    await by_coordinator()
+    done = await broker.log.abort(
+        partition, asked.producer_id, asked.producer_epoch, by_coordinator
+    )
     return ErrorCode.NONE if done else ErrorCode.INVALID_PRODUCER_EPOCH

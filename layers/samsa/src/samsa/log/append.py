@@ -6,7 +6,7 @@ for one of the same producers meanwhile.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from samsa.ports import Appended, Claim, End, NotDone, Partition
@@ -111,18 +111,33 @@ class Appender:
             self._producers.lost(partition, [producer_id])
         raise NotDone(f"{partition}: producer {producer_id} changes too fast to be marked")
 
-    async def abort(self, partition: Partition, producer_id: int, epoch: int) -> bool:
-        """Abort what a producer has open in a partition, without its coordinator. False: the epoch
-        is an old one."""
-        head = await self._stores.ledger.head(partition)
-        if producer_id not in head.open_transactions:
-            return True
-        known = await self._producers.stored_state(partition, producer_id)
-        state = known.state if known else ProducerState(NO_EPOCH, ())
-        if epoch < state.epoch:
-            return False
-        await self.mark(partition, Marker(producer_id, epoch, state.ended + 1, End.ABORT))
-        return True
+    async def abort(
+        self,
+        partition: Partition,
+        producer_id: int,
+        epoch: int,
+        by_coordinator: Callable[[], Awaitable[None]],
+    ) -> bool:
+        """Abort what a producer has open in a partition. `by_coordinator` aborts what the
+        coordinator knows of it. The rest is aborted without the coordinator, unless the producer
+        has written here since, or was marked: then all is looked at again.
+
+        False: the epoch is an old one. Raises UnknownPartition; Unavailable."""
+        for _ in range(self._stores.limits.attempts):
+            known = await self._producers.stored_state(partition, producer_id)
+            head = await self._stores.ledger.head(partition)
+            if producer_id not in head.open_transactions:
+                return True
+            state = known.state if known else ProducerState(NO_EPOCH, ())
+            if epoch < state.epoch:
+                return False
+            await by_coordinator()
+            wanted = Marker(producer_id, epoch, state.ended + 1, End.ABORT)
+            after = state.after_marker(epoch, wanted.serial)
+            if await self._mark(partition, wanted, known.version if known else 0, after):
+                return True
+            self._producers.lost(partition, [producer_id])
+        raise NotDone(f"{partition}: producer {producer_id} changes too fast to be aborted")
 
     async def _mark(
         self, partition: Partition, wanted: Marker, version: int, after: ProducerState

@@ -1,7 +1,7 @@
 """The log, put together: what the handlers and the server call."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -68,9 +68,16 @@ class Log:
         """End a transaction in a partition, unless it has ended there already."""
         return await self._appender.mark(partition, marker)
 
-    async def abort(self, partition: Partition, producer_id: int, epoch: int) -> bool:
-        """Abort what a producer has open in a partition. False: the epoch is an old one."""
-        return await self._appender.abort(partition, producer_id, epoch)
+    async def abort(
+        self,
+        partition: Partition,
+        producer_id: int,
+        epoch: int,
+        by_coordinator: Callable[[], Awaitable[None]],
+    ) -> bool:
+        """Abort what a producer has open in a partition. `by_coordinator` aborts what the
+        coordinator knows of it. False: the epoch is an old one."""
+        return await self._appender.abort(partition, producer_id, epoch, by_coordinator)
 
     async def head(self, partition: Partition) -> Head:
         return await self.reader.head(partition)

@@ -126,7 +126,7 @@ class Reader:
         known: Sequence[Extent],
     ) -> Plan:
         """Aborted transactions are looked up after the extents: what compaction removes, it forgets
-        only after a grace time."""
+        only after a grace time. What retention drops, it forgets at once."""
         end, may_have_aborted = head.stable_end, offset < head.aborted_to
         if may_have_aborted:
             max_bytes = min(max_bytes, MOST_WITH_ABORTED)
@@ -134,7 +134,8 @@ class Reader:
         ranges = await self._ranges(partition, offset, head, max_bytes, known, end)
         aborted: Sequence[Aborted] = ()
         if ranges and may_have_aborted:
-            aborted = await self.aborted(partition, offset, ranges[-1].end_offset, head)
+            end = ranges[-1].end_offset
+            aborted = await self.all_aborted(partition, offset, end, head)
         plan = _plan(head, ranges)
         return plan._replace(aborted=aborted, waits_for=head.open_transactions)
 
@@ -145,6 +146,17 @@ class Reader:
         found = await self._stores.ledger.aborted(partition, offset, end)
         newer = (one for one in head.aborted if one.marker >= offset and one.first < end)
         return sorted({*found, *newer})
+
+    async def all_aborted(
+        self, partition: Partition, offset: int, end: int, head: Head
+    ) -> Sequence[Aborted]:
+        """As `aborted`, and certainly all of them: retention forgets only those below the log's
+        start. Raises OutOfRange if that lies above `offset` by now."""
+        found = await self.aborted(partition, offset, end, head)
+        head = await self.head(partition)
+        if offset < head.log_start:
+            raise OutOfRange(head.log_start, head.next_offset)
+        return found
 
     async def _at(self, partition: Partition, offset: int) -> tuple[Head, Sequence[Extent]]:
         """The head, and the extents from `offset` on that are known without asking the ledger."""

@@ -24,8 +24,8 @@ this:
 - A producer that was fenced is never told the epoch of the new one. In Kafka it is, if it bumps
   epochs and the new one does not.
 - The abort of an empty transaction is complete at once.
-- A transaction has a bounded size (`Settings.most_bytes`); what would exceed it is refused with
-  INVALID_REQUEST.
+- A transaction has a bounded size (`Settings.most_bytes`, `most_parts`); what would exceed it is
+  refused with INVALID_REQUEST.
 - If the clock was set back, a transaction ends its timeout after that was noticed.
 """
 

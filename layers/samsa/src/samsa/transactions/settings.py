@@ -8,8 +8,11 @@ class Settings(NamedTuple):
     max_timeout_ms: int = 900_000
     """transaction.max.timeout.ms"""
     most_bytes: int = 96 * 1024
-    """Of a packed transaction. About 5,000 partitions of as many topics, or 80,000 of a few. With
-    its transactional id and its version the item stays below 100 KiB."""
+    """Of a packed transaction. With its transactional id and its version the item stays below
+    100 KiB."""
+    most_parts: int = 4_000
+    """Partitions and groups of a transaction. They would fit into the item by tens of thousands if
+    their topics are few, and the process serves nobody else while it sorts and packs them."""
 
 
 DEFAULTS = Settings()

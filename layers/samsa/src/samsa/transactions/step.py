@@ -87,7 +87,8 @@ def _add(
         after = ongoing(found, now_ms, groups=found.groups | {request.group_id})
     else:
         after = ongoing(found, now_ms, partitions=found.partitions | request.partitions)
-    if not fits(after, settings.most_bytes):
+    parts = len(after.partitions) + len(after.groups)
+    if parts > settings.most_parts or not fits(after, settings.most_bytes):
         return refused(found, TransactionError.INVALID_REQUEST)
     return granted(after)
 
