@@ -3,12 +3,12 @@
 import base64
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from joserfc import jwt
+from joserfc import jws
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
 from support.serving import serving
 
@@ -35,10 +35,18 @@ class Issuer:
         said = {"iss": ISSUER, "aud": AUDIENCE, "sub": "alice", "iat": now, "exp": now + 300}
         return {name: value for name, value in {**said, **more}.items() if value is not None}
 
-    def token(self, key: Any = None, alg: str = "ES256", **claims: Any) -> str:
+    def token(
+        self,
+        key: Any = None,
+        alg: str = "ES256",
+        header: Mapping[str, Any] | None = None,
+        **claims: Any,
+    ) -> str:
         signer = key or self.keys[0]
-        header = {"alg": alg, "kid": signer.kid}
-        return jwt.encode(header, self.claims(**claims), signer, algorithms=[alg])
+        said = {"alg": alg, "kid": signer.kid, **(header or {})}
+        registry = jws.JWSRegistry(algorithms=[alg], strict_check_header=False)
+        payload = json.dumps(self.claims(**claims))
+        return jws.serialize_compact(said, payload, signer, registry=registry)
 
 
 def part(value: Any) -> str:

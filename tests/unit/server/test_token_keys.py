@@ -1,15 +1,21 @@
 """Keys of tokens: which tokens they accept, and when they are read again."""
 
 import json
+import threading
 import time
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.request import Request
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
 from joserfc.jwk import RSAKey
 from support.serving import serving
 from support.tokens import Issuer, part, published
@@ -92,6 +98,77 @@ def test_a_new_key_is_found_and_unknown_ones_do_not_make_it_read_all_the_time(gi
     given.clock.now_s = SELDOM_S
     assert given.accepts(token, kid="fresh")
     assert given.keys.reads == 2
+
+
+def test_a_token_without_the_name_of_a_key_is_taken_soon_after_a_read_that_failed(given: Given):
+    token = given.issuer.token()
+    given.path.unlink()
+    assert not given.accepts(token, kid=None)
+    given.publish()
+    assert not given.accepts(token, kid=None)
+    given.clock.now_s = SELDOM_S
+    assert given.accepts(token, kid=None)
+
+
+def test_a_new_key_is_found_for_a_token_without_the_name_of_a_key(given: Given):
+    assert given.accepts(given.issuer.token(), kid=None)
+    given.issuer.keys = [given.issuer.new_key("fresh")]
+    given.publish()
+    token = given.issuer.token()
+    for _ in range(100):
+        assert not given.accepts(token, kid=None)
+    assert given.keys.reads == 1
+    given.clock.now_s = SELDOM_S
+    assert given.accepts(token, kid=None)
+
+
+@pytest.mark.parametrize("kid", ["one", None])
+def test_a_login_waits_for_the_keys_that_another_one_reads(
+    given: Given, monkeypatch: pytest.MonkeyPatch, kid: str | None
+):
+    has_begun, may_end = threading.Event(), threading.Event()
+    content = token_keys._content
+
+    def slow(source: str) -> bytes:
+        has_begun.set()
+        assert may_end.wait(10)
+        return content(source)
+
+    monkeypatch.setattr(token_keys, "_content", slow)
+    token = given.issuer.token()
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(given.accepts, token, kid=kid)
+        assert has_begun.wait(10)
+        second = threads.submit(given.accepts, token, kid=kid)
+        with suppress(TimeoutError):
+            second.result(0.2)
+        may_end.set()
+        assert first.result(10)
+        assert second.result(10)
+    assert given.keys.reads == 1
+
+
+def test_a_login_does_not_wait_for_ever_for_keys(given: Given, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(token_keys, "WAIT_S", 0.01)
+    with given.keys._turn:
+        assert not given.accepts(given.issuer.token(), kid=None)
+
+
+def test_a_header_with_fields_of_a_vendor_and_certificates_is_accepted(given: Given):
+    header = {"vendor": {"shard": 7}, "x5c": ["A" * 2000]}
+    token = given.issuer.token(header=header)
+    assert given.accepts(token, **header)
+
+
+def test_a_header_that_demands_an_extension_is_refused(given: Given):
+    demanded = part({"alg": "ES256", "kid": "one", "exp": 5, "crit": ["exp"]})
+    unsigned = f"{demanded}.{part(given.issuer.claims())}"
+    key = given.issuer.keys[0].get_op_key("sign")
+    signature = key.sign(unsigned.encode(), ECDSA(SHA256()))
+    raw = b"".join(number.to_bytes(32, "big") for number in decode_dss_signature(signature))
+    token = f"{unsigned}.{urlsafe_b64encode(raw).decode().rstrip('=')}"
+    assert not given.accepts(token, crit=["exp"], exp=5)
+    assert given.accepts(given.issuer.token())
 
 
 def test_a_withdrawn_key_ends_within_the_hour(given: Given):
@@ -181,6 +258,17 @@ def test_keys_that_come_byte_by_byte_are_given_up(given: Given, monkeypatch: pyt
         began = time.monotonic()
         assert not keys.verify(given.issuer.token(), {"alg": "ES256", "kid": "one"})
         assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"],
+    ids=["a bad status line", "half a chunk"],
+)
+def test_an_answer_that_is_not_http_is_a_read_that_failed(given: Given, answer: bytes):
+    with answering(lambda handler: handler.wfile.write(answer) and None) as url:
+        keys = TokenKeys(url, given.clock)
+        assert not keys.verify(given.issuer.token(), {"alg": "ES256", "kid": "one"})
 
 
 def test_no_redirect_leads_out_of_tls():

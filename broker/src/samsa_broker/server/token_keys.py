@@ -1,8 +1,11 @@
 """The keys that sign tokens (JWKS, RFC 7517), from a URL or a file.
 
-They are read when the first token comes, and again when a token names a key that is not among them,
-but not more often than every `SELDOM_S`, and after `REFRESH_S`, so that a withdrawn key ends. While
-they cannot be read, the last ones stay. Everything here waits, so it runs in a thread of logins.
+They are read when the first token comes and after `REFRESH_S`, so that a withdrawn key ends. They are
+read again when a token names a key that is not among them, or names none and no key fits, but not
+more often than every `SELDOM_S`. While they cannot be read, the last ones stay. Everything here waits, so it
+runs in a thread of logins.
+
+Fields of a token's header that are not known are ignored (RFC 7515, section 4), but for `crit`.
 """
 
 import json
@@ -11,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.request import HTTPRedirectHandler, Request, build_opener
@@ -18,15 +22,18 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
+from joserfc.jws import JWSRegistry
 
 from samsa.runtime.logs import Repeated, event
-from samsa.security.oauthbearer import ALGORITHMS
+from samsa.security.oauthbearer import ALGORITHMS, MOST_TOKEN_BYTES
 
 log = logging.getLogger("samsa.server")
 SELDOM_S = 10.0
 REFRESH_S = 3_600.0
 TIMEOUT_S = 5.0
 """For all of an answer, however slowly it comes."""
+WAIT_S = 2 * TIMEOUT_S
+"""For a read that another login has begun."""
 MOST_BYTES = 1024 * 1024
 AT_ONCE = 64 * 1024
 MOST_KEYS = 100
@@ -51,20 +58,20 @@ class TokenKeys:
         algorithm = header.get("alg")
         if algorithm not in ALGORITHMS:
             return False
-        return any(_fits(compact, str(algorithm), key) for key in self._candidates(header))
-
-    def _candidates(self, header: Mapping[str, Any]) -> list[Key]:
-        """The key that the token names; all of them if it names none."""
         if self._is_older_than(REFRESH_S):
             self._refresh(REFRESH_S)
-        kid = header.get("kid")
-        if kid is None:
-            return self._keys
-        found = self._named(kid)
-        if not found:
+        tried = self._keys
+        if self._has_signed(compact, header):
+            return True
+        if header.get("kid") is None or not self._named(header["kid"]):
             self._refresh(SELDOM_S)
-            found = self._named(kid)
-        return found
+        return self._keys is not tried and self._has_signed(compact, header)
+
+    def _has_signed(self, compact: str, header: Mapping[str, Any]) -> bool:
+        """The key that the token names; any of them if it names none."""
+        kid = header.get("kid")
+        candidates = self._keys if kid is None else self._named(kid)
+        return any(_fits(compact, header["alg"], key) for key in candidates)
 
     def _named(self, kid: Any) -> list[Key]:
         return [key for key in self._keys if key.kid == kid]
@@ -73,17 +80,29 @@ class TokenKeys:
         return self._read_at is None or self._now_s() - self._read_at >= seconds
 
     def _refresh(self, older_than_s: float) -> None:
-        with self._turn:  # other logins wait here, and then find that it is done
-            if not self._is_older_than(min(older_than_s, REFRESH_S)):
-                return
-            self._read_at = self._now_s()
-            self.reads += 1
-            try:
-                self._keys = _public_keys(_content(self._source))
-            except (OSError, ValueError, JoseError) as error:
-                self._failures.happened(source=self._source, why=error)
-            else:
-                event(log, logging.INFO, "keys of tokens", source=self._source, n=len(self._keys))
+        if not self._turn.acquire(timeout=WAIT_S):
+            return
+        try:  # other logins wait for it, and then find that it is done
+            if self._is_older_than(min(older_than_s, REFRESH_S)):
+                self._read()
+        finally:
+            self._turn.release()
+
+    def _read(self) -> None:
+        self._read_at = self._now_s()
+        self.reads += 1
+        try:
+            self._keys = _public_keys(_content(self._source))
+        except (OSError, ValueError, JoseError, HTTPException) as error:
+            self._failures.happened(source=self._source, why=error)
+        else:
+            event(log, logging.INFO, "keys of tokens", source=self._source, n=len(self._keys))
+
+
+class _Lenient(JWSRegistry):
+    """Ignores unknown fields of a header, and takes certificates in it (`x5c`)."""
+
+    max_header_length = MOST_TOKEN_BYTES
 
 
 def _fits(compact: str, algorithm: str, key: Key) -> bool:
@@ -91,8 +110,9 @@ def _fits(compact: str, algorithm: str, key: Key) -> bool:
     said = key.as_dict(private=False)
     if said.get("use", "sig") != "sig" or said.get("alg", algorithm) != algorithm:
         return False
+    registry = _Lenient(algorithms=[algorithm], strict_check_header=False)
     try:
-        jws.deserialize_compact(compact, key, algorithms=[algorithm])
+        jws.deserialize_compact(compact, key, registry=registry)
     except (JoseError, ValueError, TypeError):
         return False
     return True
