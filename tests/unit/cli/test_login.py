@@ -18,7 +18,7 @@ class Server:
     def __init__(self, mechanism: ScramMechanism, password: str = PASSWORD) -> None:
         held = ScramCredential.from_password(password, b"0123456789", 4096, mechanism)
         self.exchange = ScramExchange(
-            mechanism, lambda user, _: held if user == USER else None, "nonce", b"secret"
+            mechanism, lambda user, _: held if user == USER else None, "nonce", lambda *_: held
         )
         self.ended: Authenticated | LoginRefused | None = None
 

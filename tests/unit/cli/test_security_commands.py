@@ -58,6 +58,13 @@ def test_the_password_is_salted_and_not_kept(run: Run, path: Path, tmp_path: Pat
     assert b"s3cret" not in stored
 
 
+def test_the_first_user_brings_the_secret_of_made_up_salts(run: Run, typed, path: Path):
+    typed("s3cret\n")
+    run("users", "add", "alice", "--password-stdin")
+    contents = asyncio.run(SecurityView(SqliteGroups(str(path)), TurnedClock(), str).current())
+    assert len(contents.stand_in_secret or b"") == 32
+
+
 def test_a_password_is_asked_for_twice(run: Run, monkeypatch: pytest.MonkeyPatch):
     said = iter(["one", "two"])
     monkeypatch.setattr("getpass.getpass", lambda _: next(said))

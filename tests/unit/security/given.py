@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from samsa.security.acls import Acl
 from samsa.security.kinds import Operation, PatternType, Permission, ResourceType
 from samsa.security.principals import Principal
+from samsa.security.scram import ScramCredential
+from samsa.security.stand_ins import stand_in
 
 # The machines that run these tests may be busy.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -14,6 +16,10 @@ ALICE = Principal("User", "alice")
 HOST = "10.0.0.1"
 NAMES = ("a", "ab", "abc", "b", "ba", "*", "hardcode", "hard")
 REAL_OPERATIONS = tuple(Operation)[3:]
+
+
+def made_up(user: str, sasl_name: str) -> ScramCredential:
+    return stand_in(user, sasl_name, {}, b"secret")
 
 
 def acl(

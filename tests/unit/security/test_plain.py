@@ -3,12 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.security.given import PATIENT
+from unit.security.given import PATIENT, made_up
 
 from samsa.security.plain import PlainExchange
 from samsa.security.principals import Principal
 from samsa.security.sasl import Authenticated, LoginRefused
 from samsa.security.scram import ScramCredential, ScramMechanism
+from samsa.security.stand_ins import shapes_of, stand_in
 
 USERS = {
     "alice": ScramCredential.from_password("pencil", b"salt", 4096, ScramMechanism.SCRAM_SHA_512),
@@ -16,12 +17,12 @@ USERS = {
 }
 
 
-def login(token: bytes):
+def login(token: bytes, stand_in_of=made_up):
     def credential_of(user, mechanism):
         found = USERS.get(user)
         return found if found is not None and found.mechanism is mechanism else None
 
-    return PlainExchange(credential_of).step(token)
+    return PlainExchange(credential_of, stand_in_of).step(token)
 
 
 @pytest.mark.parametrize(
@@ -84,13 +85,22 @@ def test_a_user_that_does_not_exist_is_salted_for_too(monkeypatch):
     assert salted == [4096, 4096]
 
 
+def test_a_user_that_does_not_exist_takes_the_iterations_of_one_that_does(monkeypatch):
+    held = ScramCredential.from_password("pencil", b"salt", 8192, ScramMechanism.SCRAM_SHA_256)
+    shapes = shapes_of([("alice", held)])
+    checked = []
+    monkeypatch.setattr(ScramCredential, "fits", lambda self, _: checked.append(self))
+    login(b"\0mallory\0wrong", lambda user, name: stand_in(user, name, shapes, b"secret"))
+    assert [(each.iterations, each.mechanism) for each in checked] == [(8192, held.mechanism)]
+
+
 def test_a_user_that_does_not_exist_is_refused_even_if_a_password_fits(monkeypatch):
     monkeypatch.setattr(ScramCredential, "fits", lambda *_: True)
     assert isinstance(login(b"\0mallory\0pencil"), LoginRefused)
 
 
 def test_one_exchange_tries_one_password():
-    exchange = PlainExchange(lambda user, mechanism: USERS.get(user))
+    exchange = PlainExchange(lambda user, mechanism: USERS.get(user), made_up)
     assert isinstance(exchange.step(b"\0alice\0wrong"), LoginRefused)
     assert isinstance(exchange.step(b"\0alice\0pencil"), LoginRefused)
 
@@ -98,4 +108,4 @@ def test_one_exchange_tries_one_password():
 @PATIENT
 @given(st.binary(max_size=60))
 def test_no_bytes_raise(token):
-    assert isinstance(PlainExchange(lambda *_: None).step(token), LoginRefused)
+    assert isinstance(PlainExchange(lambda *_: None, made_up).step(token), LoginRefused)

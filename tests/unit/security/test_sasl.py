@@ -1,13 +1,14 @@
 """The exchange of each mechanism that is offered."""
 
 import pytest
+from unit.security.given import made_up
 
 from samsa.security.oauthbearer import OAuthBearerExchange, TokenRules
 from samsa.security.plain import PlainExchange
 from samsa.security.sasl import MECHANISMS, OAUTHBEARER, PLAIN, LoginRefused, Sasl
 from samsa.security.scram import ScramExchange, ScramMechanism
 
-SASL = Sasl(MECHANISMS, lambda *_: None, b"secret", TokenRules(lambda *_: False))
+SASL = Sasl(MECHANISMS, lambda *_: None, made_up, TokenRules(lambda *_: False))
 
 
 @pytest.mark.parametrize(

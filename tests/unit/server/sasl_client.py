@@ -13,6 +13,7 @@ from samsa.security.access import Access
 from samsa.security.principals import Principal
 from samsa.security.sasl import Sasl
 from samsa.security.scram import ScramCredential, ScramMechanism
+from samsa.security.stand_ins import stand_in
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_response, request_frame
 from samsa.wire.messages import api_versions, heartbeat, sasl_authenticate, sasl_handshake
@@ -23,6 +24,12 @@ from samsa_broker.server.security import Security
 PATIENCE_S = 30
 PASSWORD = "correct horse"
 PLAIN_TOKEN = b"\0alice\0" + PASSWORD.encode()
+
+
+def made_up(user: str, sasl_name: str) -> ScramCredential:
+    return stand_in(user, sasl_name, {}, b"secret")
+
+
 NOW_MS = 1_700_000_000_000
 
 
@@ -59,7 +66,7 @@ def a_server(
     **more: Any,
 ) -> Server:
     users = Users()
-    sasl = Sasl(mechanisms, users.credential, b"secret", more.get("token_rules"))
+    sasl = Sasl(mechanisms, users.credential, made_up, more.get("token_rules"))
     security = Security(users, Audit(), lambda: NOW_MS, sasl, reauthenticate_ms)
     broker = cast(Broker, type("Nothing", (), {"throttling": None})())
     return Server(broker, ServerLimits(), security=security)

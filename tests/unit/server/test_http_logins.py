@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.tokens import AUDIENCE, ISSUER, Issuer
-from unit.server.sasl_client import PASSWORD, Users
+from unit.server.sasl_client import PASSWORD, Users, made_up
 
 from samsa.http_api.sessions import TooManyLogins, Unauthorized
 from samsa.runtime.audit import Audit
@@ -40,7 +40,7 @@ class Door:
         self, mechanisms: tuple[str, ...] = SCRAM, rules: TokenRules | None = None, **more: Any
     ) -> None:
         self.users = Users()
-        sasl = Sasl(mechanisms, self.users.credential, b"secret", rules)
+        sasl = Sasl(mechanisms, self.users.credential, made_up, rules)
         self.security = Security(self.users, Audit(), now_ms, sasl)
         self.login = HttpLogin(
             HttpLogins(self.security), "https", is_required=more.get("is_required", True)

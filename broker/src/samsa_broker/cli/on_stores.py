@@ -6,6 +6,7 @@ takes over what was changed within two seconds.
 
 import argparse
 import asyncio
+import secrets
 import sqlite3
 from contextlib import closing
 from typing import Any, Protocol
@@ -54,6 +55,7 @@ class OnStores:
             raise ClientError(f"{self._ledger}: {error}") from error
 
     async def _ask(self, key: ApiKey, row: Any) -> Any:
+        from samsa.access.logins import store_secret
         from samsa.access.rules import SecurityRules
         from samsa.access.view import SecurityView
         from samsa.broker.broker import HANDLERS, Broker, Context
@@ -67,6 +69,8 @@ class OnStores:
                 view = SecurityView(
                     found.groups, stores.clock, stores.nonce, SecurityRules(has_acls=True)
                 )
+                if key == ApiKey.ALTER_USER_SCRAM_CREDENTIALS:
+                    await store_secret(view, secrets.token_bytes(32))
                 broker = Broker(stores, "", groups=found.groups, access=view)
                 context = Context(APIS[key].versions[-1], "samsa-cli", NOWHERE)
                 return await HANDLERS[key](row, context, broker)

@@ -26,7 +26,7 @@ from .listener import Server, ServerLimits
 from .listeners import Kind, Listener, ListenerAddress
 from .metrics import calls_per_request, serve_metrics
 from .quota_changes import QuotaChanges
-from .security_settings import SecuritySettings, make_user, secured
+from .security_settings import SecuritySettings, prepare_logins, secured
 from .wakeup_address import hear_others
 from .watching import Watching
 
@@ -191,8 +191,8 @@ async def _keep_fresh(server: Server, settings: SecuritySettings | None) -> "asy
     """Read ACLs, credentials and quotas before the first client comes, and from then on. Quotas are
     in force without security too."""
     view = server.broker.stored_access
-    if settings is not None and settings.first_user is not None:
-        await make_user(view, settings.first_user)
+    if settings is not None:
+        await prepare_logins(view, settings)
     await view.refresh()
     QuotaChanges(server, view)
     return asyncio.create_task(view.keep_fresh())

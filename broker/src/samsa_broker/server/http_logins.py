@@ -92,7 +92,8 @@ class HttpLogins:
         """A password is checked against this credential, as what is verified counts for it."""
         exchange: Exchange
         if isinstance(given, Basic):
-            mechanism, exchange = PLAIN, PlainExchange(lambda *_: credential)
+            exchange = PlainExchange(lambda *_: credential, self._sasl.stand_in_of)
+            mechanism = PLAIN
             token = f"\0{given.user}\0{given.password}".encode()
         else:
             assert self._sasl.token_rules is not None

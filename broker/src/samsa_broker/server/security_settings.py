@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from samsa.access.contents import ChangePlan, Contents
 from samsa.access.entries import credential_entry
+from samsa.access.logins import StoredLogins, store_secret
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
 from samsa.runtime.audit import Audit
@@ -19,12 +20,13 @@ from .security import Security
 
 ITERATIONS = 8192
 """Iterations of a password's hash: twice as many as Kafka demands."""
+SECRET_BYTES = 32
+"""Of the secret of stand-ins."""
 
 if TYPE_CHECKING:
     from samsa.broker.broker import Broker
     from samsa.ports import SecurityEntry
     from samsa.security.oauthbearer import TokenRules
-    from samsa.security.scram import ScramCredential, ScramMechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,13 @@ class SecuritySettings:
     principal_mapping: str = "DEFAULT"
     oauth: OAuthSettings | None = None
     first_user: FirstUser | None = None
+
+
+async def prepare_logins(view: SecurityView, settings: SecuritySettings) -> None:
+    """Store what logins need. Raises Unavailable."""
+    await store_secret(view, secrets.token_bytes(SECRET_BYTES))
+    if settings.first_user is not None:
+        await make_user(view, settings.first_user)
 
 
 async def make_user(view: SecurityView, user: FirstUser) -> None:
@@ -98,11 +107,9 @@ def secured(broker: Broker, settings: SecuritySettings) -> Security:
     )
     broker.access = view
 
-    def credential_of(user: str, mechanism: ScramMechanism) -> ScramCredential | None:
-        return view.credential(mechanism, user)
-
     rules = _token_rules(settings.oauth)
-    sasl = Sasl(settings.mechanisms, credential_of, secrets.token_bytes(32), rules)
+    logins = StoredLogins(view, secrets.token_bytes(SECRET_BYTES))
+    sasl = Sasl(settings.mechanisms, logins.credential_of, logins.stand_in_of, rules)
     return Security(
         view,
         audit,

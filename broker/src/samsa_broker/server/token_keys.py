@@ -1,9 +1,9 @@
 """The keys that sign tokens (JWKS, RFC 7517), from a URL or a file.
 
-They are read when the first token comes and after `REFRESH_S`, so that a withdrawn key ends. They are
-read again when a token names a key that is not among them, or names none and no key fits, but not
-more often than every `SELDOM_S`. While they cannot be read, the last ones stay. Everything here waits, so it
-runs in a thread of logins.
+They are read when the first token comes and after `REFRESH_S`, so that a withdrawn key ends. They
+are read again when a token names a key that is not among them, or names none and no key fits, but
+not more often than every `SELDOM_S`. While they cannot be read, the last ones stay. Everything here
+waits, so it runs in a thread of logins.
 
 Fields of a token's header that are not known are ignored (RFC 7515, section 4), but for `crit`.
 """

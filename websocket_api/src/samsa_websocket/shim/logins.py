@@ -14,6 +14,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from samsa.access.logins import StoredLogins
 from samsa.access.view import SecurityView
 from samsa.dispatch import version_of_answer
 from samsa.handlers.k18_api_versions import listed, unsupported_version
@@ -36,7 +37,6 @@ from samsa.security.sasl import (
     LoginRefused,
     Sasl,
 )
-from samsa.security.scram import ScramCredential, ScramMechanism
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, ErrorCode
 from samsa.wire.frame import Request, read_request, response_frame
@@ -54,11 +54,9 @@ class Users:
         self.view = SecurityView(groups, SystemClock(), fresh_words())
         self.audit = Audit()
         self.threads = LoginThreads()
-        self.sasl = Sasl(MECHANISMS, self._credential, secrets.token_bytes(32))
+        logins = StoredLogins(self.view, secrets.token_bytes(32))
+        self.sasl = Sasl(MECHANISMS, logins.credential_of, logins.stand_in_of)
         self._groups, self._ledger = groups, ledger
-
-    def _credential(self, user: str, mechanism: ScramMechanism) -> ScramCredential | None:
-        return self.view.credential(mechanism, user)
 
     async def close(self) -> None:
         self.threads.close()

@@ -12,10 +12,19 @@ from samsa.ports import SecurityEntry, SecurityKind
 from samsa.security.acls import Acl
 from samsa.security.quotas import QuotaEntity, Quotas
 
-from .entries import CredentialKey, QuotaKey, read_acl, read_credential, read_quota
+from .entries import (
+    CredentialKey,
+    QuotaKey,
+    is_secret,
+    read_acl,
+    read_credential,
+    read_quota,
+    read_secret,
+)
 
 if TYPE_CHECKING:
     from samsa.security.scram import ScramCredential
+    from samsa.security.stand_ins import Shapes
 
 R = TypeVar("R")
 
@@ -26,6 +35,15 @@ class Contents:
     acls: frozenset[Acl] = frozenset()
     credentials: Mapping[CredentialKey, ScramCredential] = field(default_factory=dict)
     quota_values: Mapping[QuotaKey, float] = field(default_factory=dict)
+    stand_in_secret: bytes | None = None
+    """Makes up the salts of users that there are not."""
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """Of the credentials."""
+        from samsa.security.stand_ins import shapes_of
+
+        return shapes_of([(key.user, each) for key, each in self.credentials.items()])
 
     @cached_property
     def quotas(self) -> Quotas:
@@ -43,6 +61,7 @@ class Contents:
         """With entries put and removed. Raises what comes if one of them
         cannot be read."""
         acls, credentials, values = set(self.acls), {**self.credentials}, {**self.quota_values}
+        secret = self.stand_in_secret
         for entry in removed:
             if entry.kind is SecurityKind.ACL:
                 acls.discard(read_acl(entry))
@@ -53,11 +72,13 @@ class Contents:
         for entry in put:
             if entry.kind is SecurityKind.ACL:
                 acls.add(read_acl(entry))
+            elif is_secret(entry):
+                secret = read_secret(entry)
             elif entry.kind is SecurityKind.CREDENTIAL:
                 credentials[CredentialKey.of(entry)] = read_credential(entry)
             else:
                 values[QuotaKey.of(entry)] = read_quota(entry)
-        return Contents(version, frozenset(acls), credentials, values)
+        return Contents(version, frozenset(acls), credentials, values, secret)
 
 
 NOTHING = Contents()

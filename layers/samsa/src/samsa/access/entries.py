@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from samsa.security.scram import ScramCredential, ScramMechanism
 
 
+SECRET_NAME = '["","SCRAM-SHA-512"]'  # noqa: S105  # the name of an entry
+
+
 class CredentialKey(NamedTuple):
     user: str
     mechanism: ScramMechanism
@@ -97,6 +100,23 @@ def read_credential(entry: SecurityEntry) -> ScramCredential:
         iterations=int(value["iterations"]),
         mechanism=CredentialKey.of(entry).mechanism,
     )
+
+
+def secret_entry(secret: bytes) -> SecurityEntry:
+    """The secret of stand-ins, as a credential of the user without a name, whom nobody can be: so
+    versions that do not know it can read it."""
+    from samsa.security.scram import FEWEST_ITERATIONS, ScramCredential, ScramMechanism
+
+    mechanism = ScramMechanism.SCRAM_SHA_512
+    return credential_entry("", ScramCredential(b"", secret, b"", FEWEST_ITERATIONS, mechanism))
+
+
+def is_secret(entry: SecurityEntry) -> bool:
+    return (entry.kind, entry.name) == (SecurityKind.CREDENTIAL, SECRET_NAME)
+
+
+def read_secret(entry: SecurityEntry) -> bytes:
+    return read_credential(entry).stored_key
 
 
 def quota_entry(key: QuotaKey, value: float) -> SecurityEntry:

@@ -5,14 +5,16 @@ Passwords are checked against SCRAM credentials: there is one set of users for b
 
 from .principals import USER, Principal
 from .results import MOST_BYTES, Authenticated, LoginRefused, Result, shown
-from .scram import CredentialOf, ScramCredential, ScramMechanism, stand_in
+from .scram import CredentialOf, ScramCredential, ScramMechanism, StandInOf
+from .stand_ins import PLAIN
 
 _WRONG = "Authentication failed: Invalid username or password"
 
 
 class PlainExchange:
-    def __init__(self, credential_of: CredentialOf) -> None:
+    def __init__(self, credential_of: CredentialOf, stand_in_of: StandInOf) -> None:
         self._credential_of = credential_of
+        self._stand_in_of = stand_in_of
         self._is_over = False
 
     def step(self, token: bytes) -> Result:
@@ -46,11 +48,10 @@ class PlainExchange:
         return Authenticated(Principal(USER, user))
 
     def _is_right(self, user: str, password: str) -> bool:
-        credential = credential_for_plain(user, self._credential_of)
-        exists = credential is not None
-        if credential is None:
-            credential = stand_in(user, ScramMechanism.SCRAM_SHA_512, b"")
-        return credential.fits(password) and exists
+        found = credential_for_plain(user, self._credential_of)
+        # Made for every user, so that the time does not tell whether the user exists.
+        other = self._stand_in_of(user, PLAIN)
+        return (found or other).fits(password) and found is not None
 
 
 def credential_for_plain(user: str, credential_of: CredentialOf) -> ScramCredential | None:

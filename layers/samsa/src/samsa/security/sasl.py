@@ -15,9 +15,9 @@ from typing import NamedTuple, Protocol
 from .oauthbearer import OAuthBearerExchange, TokenRules
 from .plain import PlainExchange
 from .results import Authenticated, Challenge, LoginRefused, Result
-from .scram import CredentialOf, ScramExchange, ScramMechanism
+from .scram import CredentialOf, ScramExchange, ScramMechanism, StandInOf
+from .stand_ins import PLAIN
 
-PLAIN = "PLAIN"
 SCRAM_SHA_256 = ScramMechanism.SCRAM_SHA_256.sasl_name
 SCRAM_SHA_512 = ScramMechanism.SCRAM_SHA_512.sasl_name
 OAUTHBEARER = "OAUTHBEARER"
@@ -60,9 +60,9 @@ class Sasl(NamedTuple):
     """Those that are offered, in the order in which SaslHandshake lists them."""
     credential_of: CredentialOf
     """The SCRAM credential of a user, also for PLAIN."""
-    secret: bytes
-    """Makes up salts of users that there are not. Random, the same in all processes of a cluster
-    and through restarts if it can be: else a change of salts shows which users there are not."""
+    stand_in_of: StandInOf
+    """Of users that there are not. The same in all processes of a cluster and through restarts if
+    it can be: else a change of salts shows which users there are not."""
     token_rules: TokenRules | None = None
     """For OAUTHBEARER."""
 
@@ -72,11 +72,11 @@ class Sasl(NamedTuple):
         if mechanism not in self.mechanisms:
             return None
         if mechanism == PLAIN:
-            return PlainExchange(self.credential_of)
+            return PlainExchange(self.credential_of, self.stand_in_of)
         if mechanism == OAUTHBEARER:
             if self.token_rules is None:
                 raise ValueError("OAUTHBEARER is offered without rules for its tokens")
             return OAuthBearerExchange(self.token_rules, now_ms)
         return ScramExchange(
-            ScramMechanism.of(mechanism), self.credential_of, nonce, self.secret
+            ScramMechanism.of(mechanism), self.credential_of, nonce, self.stand_in_of
         )  # fmt: skip

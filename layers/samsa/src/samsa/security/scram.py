@@ -5,7 +5,7 @@ SASLprep, and a broker that did not would refuse the passwords that SASLprep cha
 channel binding (`n` only) and no delegation token; extensions are ignored.
 
 A user that does not exist is treated as one with a wrong password: it gets a salt, always the same
-one, and is refused after its proof, by the same sentence and after the same work.
+one, and is refused after its proof, by the same sentence and after the same work (`stand_ins.py`).
 """
 
 import hashlib
@@ -47,6 +47,10 @@ class ScramMechanism(IntEnum):
     def digest(self) -> str:
         """As hashlib calls it."""
         return "sha512" if self is ScramMechanism.SCRAM_SHA_512 else "sha256"
+
+    @property
+    def digest_bytes(self) -> int:
+        return hashlib.new(self.digest).digest_size
 
 
 _BY_NAME = {
@@ -93,6 +97,9 @@ class ScramCredential(NamedTuple):
 
 CredentialOf = Callable[[str, ScramMechanism], ScramCredential | None]
 """The credential of a user for a mechanism, from memory."""
+StandInOf = Callable[[str, str], ScramCredential]
+"""The credential that takes the place of one that a user has not, for a SASL mechanism
+(`stand_ins.py`)."""
 
 
 def salted_password(
@@ -117,17 +124,6 @@ def problem_with_credential(
     return None
 
 
-def stand_in(user: str, mechanism: ScramMechanism, secret: bytes) -> ScramCredential:
-    """For a user that does not exist: no password fits it, and it is the same every time."""
-    seed = _hmac(secret, f"{mechanism.sasl_name} {user}".encode(), mechanism)
-    size = hashlib.new(mechanism.digest).digest_size
-    return ScramCredential(
-        _hmac(seed, b"salt", mechanism)[:_SALT_BYTES], bytes(size), bytes(size),
-        FEWEST_ITERATIONS, mechanism,
-    )  # fmt: skip
-
-
-_SALT_BYTES = 16
 _NAME = rb"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f\x80-\xff]|=2C|=3D)+"
 _VALUE = rb"[\x01-\x2b\x2d-\x7f\x80-\xff]+"
 _PRINTABLE = rb"[\x21-\x2b\x2d-\x7e]+"
@@ -145,12 +141,16 @@ _CLIENT_FINAL = re.compile(
 
 class ScramExchange:
     def __init__(
-        self, mechanism: ScramMechanism, credential_of: CredentialOf, nonce: str, secret: bytes
+        self,
+        mechanism: ScramMechanism,
+        credential_of: CredentialOf,
+        nonce: str,
+        stand_in_of: StandInOf,
     ) -> None:
         self._mechanism = mechanism
         self._credential_of = credential_of
         self._nonce = nonce.encode()
-        self._secret = secret
+        self._stand_in_of = stand_in_of
         self._next: Callable[[bytes], Result] = self._client_first
 
     def step(self, token: bytes) -> Result:
@@ -179,7 +179,7 @@ class ScramExchange:
             )
         found = self._credential_of(self._user, self._mechanism)
         # Made for every user, so that the time does not tell whether the user exists.
-        other = stand_in(self._user, self._mechanism, self._secret)
+        other = self._stand_in_of(self._user, self._mechanism.sasl_name)
         self._exists = found is not None
         self._credential = found or other
         return self._server_first(match)
