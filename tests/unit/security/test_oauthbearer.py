@@ -13,6 +13,8 @@ from samsa.security import oauthbearer
 from samsa.security.oauthbearer import InvalidToken, OAuthBearerExchange, TokenRules, validated
 from samsa.security.principals import Principal
 from samsa.security.sasl import Authenticated, Challenge, LoginRefused
+from samsa.wire.apis import APIS, ApiKey
+from samsa.wire.messages import sasl_authenticate
 
 NOW_MS = 1_800_000_000_000
 NOW = NOW_MS // 1000
@@ -55,6 +57,21 @@ def exchange(rules: TokenRules = RULES) -> OAuthBearerExchange:
 def test_a_good_token_logs_in_until_it_expires():
     result = exchange().step(message(jwt()))
     assert result == Authenticated(Principal("User", "alice"), b"", NOW_MS + 600_000)
+
+
+@pytest.mark.parametrize("acts_as", ["root", "r" * 50_000])
+def test_the_refusal_to_act_as_another_fits_into_a_string_of_every_version(acts_as: str):
+    result = exchange().step(message(jwt(sub="a" * 5_000), acts_as))
+    assert isinstance(result, LoginRefused)
+    told = result.message("OAUTHBEARER")
+    assert acts_as[:100] in told
+    row = sasl_authenticate.RESPONSE(error_code=58, error_message=told)
+    assert b"".join(map(bytes, APIS[ApiKey.SASL_AUTHENTICATE].response.encode(0, row)))
+
+
+def test_a_name_that_is_not_unicode_text_is_refused():
+    with pytest.raises(InvalidToken, match="sub"):
+        validated(jwt(sub="alice\ud800"), RULES, NOW_MS)
 
 
 def test_first_messages_are_read_as_by_kafka():

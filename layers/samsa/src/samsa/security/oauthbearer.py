@@ -91,10 +91,11 @@ class OAuthBearerExchange:
             self._next = lambda _: LoginRefused(why, _INVALID.decode())
             return Challenge(_INVALID)
         if acts_as not in ("", token.name):
+            name, other = shown(token.name), shown(acts_as)
             return LoginRefused(
-                f"{shown(token.name)} asks to act as {shown(acts_as)}",
-                f"Authentication failed: Client requested an authorization id ({acts_as}) that is "
-                f"different from the token's principal name ({token.name})",
+                f"{name} asks to act as {other}",
+                f"Authentication failed: Client requested an authorization id ({other}) that is "
+                f"different from the token's principal name ({name})",
             )
         return Authenticated(Principal(USER, token.name), b"", token.expires_ms)
 
@@ -231,4 +232,6 @@ def _name(claims: Claims, rules: TokenRules) -> str:
     name = claims.get(rules.principal_claim)
     if not isinstance(name, str) or not name.strip():
         raise InvalidToken(f"it has no claim {rules.principal_claim}")
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise InvalidToken(f"its {rules.principal_claim} is not Unicode text")
     return name
