@@ -15,6 +15,7 @@ from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import heartbeat, sasl_authenticate
 from samsa_broker.server import sasl_connection
+from samsa_broker.server.connection import Connection
 from samsa_broker.server.listener import Server, ServerLimits
 from samsa_broker.server.newcomers import Newcomer, Newcomers
 
@@ -239,6 +240,22 @@ async def test_a_client_logs_in_again_before_its_login_ends(start: Start):
     assert (await client.log_in()).session_lifetime_ms == 60_000
     assert (await client.beat()).error_code == 0
     assert running.audit.logins == 2
+
+
+async def test_no_produce_is_served_by_a_template_between_handshake_and_token(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+):
+    running = await start(reauthenticate_ms=60_000)
+    client = await running.client()
+    await client.log_in()
+    await client.handshake("PLAIN")
+    served: list[memoryview] = []
+    monkeypatch.setattr(
+        Connection, "_handle_alike", lambda self, frame: served.append(frame) is None
+    )
+    client.send(ApiKey.HEARTBEAT, 3, heartbeat.REQUEST(group_id="g"))
+    assert await client.is_closed()
+    assert served == []
 
 
 async def test_a_login_that_has_ended_serves_nothing_but_another_one(start: Start):

@@ -78,7 +78,8 @@ class SaslConnection(Connection):
     # A request: one of a login, or as usual
 
     def _handle_alike(self, frame: memoryview) -> bool:
-        return not self._is_locked and super()._handle_alike(frame)
+        is_held = self._is_locked or self._under_way is not None
+        return not is_held and super()._handle_alike(frame)
 
     async def _handle(self, frame: memoryview) -> None:
         if self._is_locked or self._under_way is not None or _is_handshake(frame):
