@@ -18,7 +18,8 @@ from samsa.runtime.tls_context import TlsContext
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.frame import request_frame
-from samsa.wire.messages import heartbeat
+from samsa.wire.messages import heartbeat, sasl_authenticate
+from samsa.wire.runtime import varint_bytes
 from samsa_broker.cli.main import main, parser
 from samsa_broker.cli.shim import warnings
 from samsa_websocket.shim import logins
@@ -167,6 +168,20 @@ async def test_a_wrong_password_and_an_unknown_user_are_told_the_same_and_closed
     assert told[0] == told[1]
     assert told[0][0] == ErrorCode.SASL_AUTHENTICATION_FAILED
     assert gateway.targets == []
+
+
+async def test_a_request_of_many_elements_before_the_login_is_refused_unread(
+    address: tuple[str, int],
+):
+    client = await Client.at(address)
+    await client.handshake("PLAIN")
+    row = sasl_authenticate.REQUEST(auth_bytes=TOKEN)
+    body = b"".join(map(bytes, APIS[ApiKey.SASL_AUTHENTICATE].request.encode(2, row)))
+    tags = b"".join(varint_bytes(number) + b"\0" for number in range(3_000))
+    header = struct.pack(">hhih", ApiKey.SASL_AUTHENTICATE, 2, 2, 1) + b"c\0"
+    frame = header + body[:-1] + varint_bytes(3_000) + tags
+    client.writer.write(struct.pack(">i", len(frame)) + frame)
+    assert await client.is_closed()
 
 
 async def test_a_mechanism_that_is_not_offered_is_answered_with_those_that_are(

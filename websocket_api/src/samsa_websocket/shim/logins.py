@@ -16,6 +16,7 @@ from typing import Any
 
 from samsa.access.logins import StoredLogins
 from samsa.access.view import SecurityView
+from samsa.broker.work import SHORT
 from samsa.dispatch import version_of_answer
 from samsa.handlers.k18_api_versions import listed, unsupported_version
 from samsa.local.sqlite_groups import SqliteGroups
@@ -210,4 +211,4 @@ class _Login:
 def _decoded(request: Request) -> Any:
     """Raises DecodeError."""
     version = version_of_answer(request)
-    return APIS[request.api_key].request.decode(version, request.body, False)
+    return APIS[request.api_key].request.decode(version, request.body, False, SHORT)
