@@ -2,6 +2,8 @@
 
 import asyncio
 import io
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +65,19 @@ def test_the_first_user_brings_the_secret_of_made_up_salts(run: Run, typed, path
     run("users", "add", "alice", "--password-stdin")
     contents = asyncio.run(SecurityView(SqliteGroups(str(path)), TurnedClock(), str).current())
     assert len(contents.stand_in_secret or b"") == 32
+
+
+def test_a_ledger_that_is_made_for_users_is_for_its_owner_only(run: Run, typed, path: Path):
+    before = os.umask(0o022)
+    try:
+        typed("s3cret\n")
+        run("users", "add", "alice", "--password-stdin")
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    made = list(path.parent.iterdir())
+    assert path in made
+    assert {stat.S_IMODE(each.stat().st_mode) & 0o077 for each in made} == {0}
 
 
 def test_a_password_is_asked_for_twice(run: Run, monkeypatch: pytest.MonkeyPatch):

@@ -1,15 +1,19 @@
 """The listeners and the security that the options of `samsa up` ask for, and what they refuse."""
 
 import argparse
+import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from samsa.runtime.tls_context import ClientAuth, TlsContext
 from samsa_broker.cli import up_http, up_secure, up_security
-from samsa_broker.cli.main import parser
+from samsa_broker.cli.main import main, parser
 from samsa_broker.cli.up_security import Mistake
+from samsa_broker.server import app
 from samsa_broker.server.listeners import Kind
 from samsa_broker.server.security_settings import _token_rules
 
@@ -240,6 +244,52 @@ def test_secure_makes_a_closed_broker_of_files_that_only_the_owner_reads(tmp_pat
     made = list((tmp_path / "security").iterdir())
     assert len(made) == 4
     assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o600}
+
+
+@pytest.fixture
+def _open_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("_open_umask")
+def test_secure_closes_the_data_of_an_open_broker_to_other_users(tmp_path: Path):
+    data = tmp_path / "data"
+    (data / "objects").mkdir(parents=True)
+    (data / "ledger.db-notes").touch()
+    prepared(data)
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+
+
+@pytest.mark.usefixtures("_open_umask")
+def test_secure_refuses_an_open_folder_that_others_use_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    data = tmp_path / "data"
+    data.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: -1)
+        with pytest.raises(OSError, match="belongs to another"):
+            prepared(data)
+    (data / "letters.txt").touch()
+    with pytest.raises(OSError, match=r"other files in it.*--data"):
+        prepared(data)
+    assert stat.S_IMODE(data.stat().st_mode) == 0o755
+
+
+@pytest.mark.usefixtures("_open_umask")
+def test_all_that_a_secured_broker_makes_is_for_its_owner_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def make_a_file(*_: Any) -> None:
+        (tmp_path / "data" / "ledger.db").touch()
+
+    monkeypatch.setattr(app, "run", make_a_file)
+    assert main(["up", "--secure", "--data", str(tmp_path / "data"), "--port", "0"]) == 0
+    made = [tmp_path / "data", *(tmp_path / "data").iterdir()]
+    assert {stat.S_IMODE(path.stat().st_mode) & 0o077 for path in made} == {0}
+    assert os.umask(0o022) == 0o022
 
 
 def test_secure_keeps_what_it_has_made(tmp_path: Path):

@@ -8,7 +8,8 @@ import argparse
 import asyncio
 import secrets
 import sqlite3
-from contextlib import closing
+from contextlib import closing, nullcontext
+from pathlib import Path
 from typing import Any, Protocol
 
 from samsa.ports import Unavailable
@@ -17,6 +18,7 @@ from samsa.wire.errors import DecodeError
 
 from .client import Client, ClientError
 from .options import add_bootstrap
+from .private_files import private_files
 
 NO_OBJECTS = "memory:///"
 NOWHERE = ("", 0)
@@ -50,9 +52,18 @@ class OnStores:
         from samsa.runtime.store_address import BadUrl
 
         try:
-            return asyncio.run(self._ask(key, row))
+            with private_files() if self._is_new() else nullcontext():
+                return asyncio.run(self._ask(key, row))
         except (BadUrl, Unavailable, OSError, sqlite3.Error, DecodeError) as error:
             raise ClientError(f"{self._ledger}: {error}") from error
+
+    def _is_new(self) -> bool:
+        """Whether the file of the ledger is about to be made. Raises BadUrl."""
+        from samsa.runtime.store_address import local_path, read_store_url
+        from samsa.runtime.store_urls import LEDGER_FILE
+
+        url = read_store_url(self._ledger)
+        return url.scheme == "sqlite" and not Path(local_path(url, LEDGER_FILE)).exists()
 
     async def _ask(self, key: ApiKey, row: Any) -> Any:
         from samsa.access.logins import store_secret

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from .options import (
     whole,
     zone,
 )
+from .private_files import private_files
 from .serving import explain, fail, serve
 
 log = logging.getLogger("samsa.server")
@@ -172,6 +174,11 @@ def _add_transactions(group: Any) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
+    with private_files() if given.secure else nullcontext():
+        return _run(given)
+
+
+def _run(given: argparse.Namespace) -> int:
     from samsa.runtime.store_address import BadUrl
     from samsa_broker.server import app
 

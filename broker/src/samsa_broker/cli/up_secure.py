@@ -2,7 +2,8 @@
 
 Makes, in the folder `security` of the data, where they do not exist yet: a certificate authority, a
 certificate for the broker, and the password of a first user, admin, who may do everything. Clients
-come by TLS and log in with SCRAM; everything else is refused by ACLs until admin allows it.
+come by TLS and log in with SCRAM; everything else is refused by ACLs until admin allows it. All of
+the data is for the owner only: records, and the keys of users.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from samsa_broker.server.listeners import Kind, ListenerAddress, is_loopback
 from samsa_broker.server.security_settings import FirstUser
 
+from .private_files import close_folder
 from .up_security import DEFAULT_HOST, DEFAULT_PORT, Mistake
 
 USER = "admin"
@@ -58,6 +60,7 @@ def prepare(given: argparse.Namespace, data: Path) -> FirstUser | None:
     for name in ("listen", "tls_cert", "tls_key", "tls_client_ca"):
         if getattr(given, name):
             raise Mistake(f"--secure stands for --{name.replace('_', '-')}: give one of them")
+    close_folder(data)
     folder = Folder(data / "security")
     folder.path.mkdir(mode=0o700, exist_ok=True)
     _make_certificate(folder, _names(given.host, given.advertise))
