@@ -16,6 +16,8 @@ from server.test_starting import refused
 from support.tls import Certificates
 from support.waiting import eventually
 
+from samsa_broker.cli.main import main
+
 SECURE = ("--secure", "--http", "127.0.0.1:0", "--metrics-port", "0")
 
 
@@ -145,3 +147,22 @@ def test_https_without_a_certificate_is_refused(tmp_path: Path):
     status, said = refused("up", *options, *wrong)
     assert status == 1
     assert str(certificates.client) in said
+
+
+def test_a_lost_password_of_the_first_user_is_told_with_the_way_to_another_one(tmp_path: Path):
+    with a_samsa(tmp_path, *SECURE):
+        pass
+    data = tmp_path / "data"
+    password = data / "security" / "admin.password"
+    lost = password.read_text()
+    password.unlink()
+    options = ("up", "--data", data, "--port", "0", *SECURE)
+    for _ in range(2):
+        status, said = refused(*options)
+        assert (status, password.exists()) == (1, False)
+    way = f"samsa users delete admin --ledger sqlite://{data}/ledger.db"
+    assert said.endswith(way)
+    assert main(way.split()[1:]) == 0
+    with a_samsa(tmp_path, *SECURE) as samsa:
+        assert password.read_text() != lost
+        assert admin(samsa).list_topics(timeout=20).brokers

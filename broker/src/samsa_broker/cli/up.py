@@ -23,6 +23,7 @@ from samsa.topics.topic_totals import Totals
 from samsa_broker.server.http_entry import HttpAddress
 from samsa_broker.server.listener import ServerLimits
 from samsa_broker.server.listeners import Kind, ListenerAddress
+from samsa_broker.server.security_settings import FirstUserExists
 
 from . import up_http, up_secure, up_security
 from .options import (
@@ -230,6 +231,8 @@ def _run(given: argparse.Namespace) -> int:
         serve(app.run(settings, greet, [front] if front else []))
     except (BadUrl, up_security.Mistake) as error:
         return fail(str(error))
+    except FirstUserExists:
+        return fail(up_secure.user_exists(data, ledger))
     except (OSError, sqlite3.Error, Unavailable) as error:
         return fail(_explain(error, given, data))
     return 0

@@ -8,6 +8,7 @@ the data is for the owner only: records, and the keys of users.
 
 import argparse
 import secrets
+import shlex
 import socket
 import sys
 from collections.abc import Sequence
@@ -69,7 +70,20 @@ def prepare(given: argparse.Namespace, data: Path) -> FirstUser | None:
     given.tls_cert, given.tls_key = str(folder.certificate), str(folder.key)
     given.acls = True
     given.super_user = [*given.super_user, f"User:{USER}"]
-    return FirstUser(USER, _password(folder))
+    is_fresh = not folder.password.exists()
+    return FirstUser(USER, _password(folder), is_fresh)
+
+
+def user_exists(data: Path, ledger: str) -> str:
+    """What to do if admin exists and its password is not there. The one that was made is of no
+    use."""
+    folder = Folder(data / "security")
+    folder.password.unlink(missing_ok=True)
+    return (
+        f"there is a user {USER}, but not the file with its password, {folder.password}. Put the "
+        f"file back; or delete the user, and start again: samsa users delete {USER} "
+        f"--ledger {shlex.quote(ledger)}"
+    )
 
 
 def _make_certificate(folder: Folder, hosts: Sequence[str]) -> None:
@@ -98,7 +112,10 @@ def _password(folder: Folder) -> str:
         from .certificates import write_private
 
         write_private(folder.password, secrets.token_urlsafe(24).encode())
-    return folder.password.read_text().strip()
+    password = folder.password.read_text().strip()
+    if not password:
+        raise Mistake(f"{folder.password} is empty: write the password of {USER} into it")
+    return password
 
 
 def lines(given: argparse.Namespace, data: Path, bootstrap: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,11 +14,13 @@ from samsa.access.logins import StoredLogins, store_secret
 from samsa.access.rules import SecurityRules
 from samsa.access.view import SecurityView
 from samsa.runtime.audit import Audit
+from samsa.runtime.logs import event
 from samsa.security.sasl import SCRAM_SHA_256, SCRAM_SHA_512, Sasl
 from samsa.security.ssl_principal import PrincipalMapping
 
 from .security import Security
 
+log = logging.getLogger("samsa.server")
 ITERATIONS = 8192
 """Iterations of a password's hash: twice as many as Kafka demands."""
 SECRET_BYTES = 32
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from samsa.broker.broker import Broker
     from samsa.ports import SecurityEntry
     from samsa.security.oauthbearer import TokenRules
+    from samsa.security.scram import ScramCredential
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,13 @@ class FirstUser:
 
     name: str
     password: str = field(repr=False)
+    is_fresh: bool = False
+    """Whether the password was made at this start, so that it cannot be that of a user who exists
+    already."""
+
+
+class FirstUserExists(ValueError):
+    """The first user exists, and its password is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +72,30 @@ class SecuritySettings:
 
 
 async def prepare_logins(view: SecurityView, settings: SecuritySettings) -> None:
-    """Store what logins need. Raises Unavailable."""
+    """Store what logins need. Raises Unavailable, FirstUserExists."""
     await store_secret(view, secrets.token_bytes(SECRET_BYTES))
     if settings.first_user is not None:
         await make_user(view, settings.first_user)
 
 
 async def make_user(view: SecurityView, user: FirstUser) -> None:
-    """Raises Unavailable."""
+    """Raises Unavailable, FirstUserExists."""
     made = await asyncio.to_thread(_credentials, user)
 
-    async def plan(contents: Contents) -> ChangePlan[None]:
-        is_there = any(key.user == user.name for key in contents.credentials)
-        return ChangePlan(None, () if is_there else made)
+    async def plan(contents: Contents) -> ChangePlan[list[ScramCredential]]:
+        held = [each for key, each in contents.credentials.items() if key.user == user.name]
+        return ChangePlan(held, () if held else made)
 
-    await view.change(plan)
+    held = await view.change(plan)
+    if held and user.is_fresh:
+        raise FirstUserExists(user.name)
+    if not await asyncio.to_thread(lambda: all(each.fits(user.password) for each in held)):
+        event(
+            log,
+            logging.WARNING,
+            "the first user has another password than its file",
+            user=user.name,
+        )
 
 
 def _credentials(user: FirstUser) -> list[SecurityEntry]:
