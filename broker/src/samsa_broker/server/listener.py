@@ -82,6 +82,8 @@ class Server:
     _made_way: Repeated = field(
         default_factory=lambda: Repeated(log, logging.WARNING, f"{MADE_WAY} closed")
     )
+    names: list[str] = field(default_factory=list)
+    """Of the listeners."""
     _tasks: "list[asyncio.Task[None]]" = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -110,6 +112,7 @@ class Server:
         if listener.tls is not None:
             self._tasks.append(loop.create_task(listener.tls.watch()))
         self._acceptors.append(Acceptor(sock, partial(self._welcome, listener)))
+        self.names.append(listener.name)
         name = sock.getsockname()
         if self.first is None:
             self.first = listener.kind, (listener.advertise or self.advertise or name)[1]

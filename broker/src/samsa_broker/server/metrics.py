@@ -56,8 +56,8 @@ class Collector:
             "samsa_listener_connections", "Open connections by listener.", labels=["listener"]
         )
         open_ones = Counter(each.listener.name for each in list(self._server.connections))
-        for name, count in open_ones.items():
-            by_listener.add_metric([name], count)
+        for name in dict.fromkeys(self._server.names):
+            by_listener.add_metric([name], open_ones[name])
         yield by_listener
         yield CounterMetricFamily("samsa_connections_accepted", "Accepted.", stats.accepted)
         yield CounterMetricFamily("samsa_connections_refused", "Over the limit.", stats.refused)
