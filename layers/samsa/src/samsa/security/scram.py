@@ -216,7 +216,7 @@ class ScramExchange:
         signature = _hmac(credential.stored_key, said, self._mechanism)
         if len(proof) != len(signature):
             proof = bytes(len(signature))
-        client_key = bytes(a ^ b for a, b in zip(signature, proof, strict=True))
+        client_key = _xor(signature, proof)
         stored_key = hashlib.new(self._mechanism.digest, client_key).digest()
         fits = hmac.compare_digest(stored_key, credential.stored_key)
         ours = _hmac(credential.server_key, said, self._mechanism)
@@ -225,6 +225,10 @@ class ScramExchange:
         if not fits:
             return LoginRefused(f"a wrong password of {shown(self._user)}")
         return Authenticated(Principal(USER, self._user), b"v=" + b64encode(ours))
+
+
+def _xor(one: bytes, other: bytes) -> bytes:
+    return (int.from_bytes(one) ^ int.from_bytes(other)).to_bytes(len(one))
 
 
 def _header(match: re.Match[bytes]) -> bytes:
