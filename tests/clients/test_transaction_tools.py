@@ -194,16 +194,16 @@ def test_a_copier_that_is_killed_copies_each_record_once_and_in_order(
     values = [b"%d" % number for number in range(RECORDS)]
     for side in sides.values():
         Confluent(side.bootstrap).produce(SOURCE, [Record(None, one) for one in values], "none", 0)
-    running = {name: copier(side, tmp_path / name) for name, side in sides.items()}
     for name, side in sides.items():
+        running = copier(side, tmp_path / name)
         assert eventually(lambda: copied(side) > KILLED_AFTER, WITHIN_S)  # noqa: B023
-        running[name].kill()
-        running[name].wait()
+        running.kill()
+        running.wait()
     left = {name: RECORDS - committed_offset(side) for name, side in sides.items()}
     assert all(0 < one < RECORDS for one in left.values()), left
-    running = {name: copier(side, tmp_path / name) for name, side in sides.items()}
+    again = {name: copier(side, tmp_path / name) for name, side in sides.items()}
     for name, side in sides.items():
-        assert running[name].wait(WITHIN_S) == 0, (tmp_path / name).read_text()[-2000:]
+        assert again[name].wait(WITHIN_S) == 0, (tmp_path / name).read_text()[-2000:]
         assert committed_offset(side) == RECORDS
         reader = Confluent(side.bootstrap, **{"isolation.level": "read_committed"})
         plain = reader.produce(COPY, [Record(None, b"the end")], partition=0)

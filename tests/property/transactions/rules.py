@@ -15,6 +15,7 @@ from samsa.transactions import (
     pack,
     unpack,
 )
+from samsa.transactions.state import SKEW_MS
 
 LAST = 32_766
 COMMITS = {State.PREPARE_COMMIT, State.COMPLETE_COMMIT}
@@ -98,7 +99,7 @@ class Rules:
             assert answer.serial == after.serial
         if isinstance(request, Expire) and after is not None and after.state is State.ONGOING:
             assert not isinstance(answer, Answer) or now < after.expires_at
-            assert after.expires_at <= now + after.timeout_ms
+            assert after.expires_at <= now + after.timeout_ms + SKEW_MS
         if not isinstance(answer, Answer) or answer.error:
             return
         if hasattr(request, "epoch") and not isinstance(request, Init):

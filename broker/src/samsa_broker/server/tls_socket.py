@@ -55,8 +55,8 @@ class TlsReader(SocketReader):
             self.buffer.filled(count)
             filled += count
             room = room[count:]
-            # A record that is not full is the end of what was sent, as a rule. To ask for more would
-            # cost a call and an exception; if there is more, the event loop says so.
+            # A record that is not full is the end of what was sent, as a rule. To ask for more
+            # costs a call and an exception; if there is more, the event loop says so.
             if count < FULL_RECORD or not len(room):
                 break
         self._stats.bytes_in += filled
