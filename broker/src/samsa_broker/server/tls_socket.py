@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RECORDS_AT_ONCE = 64
 """TLS records, of up to 16 KB, that one connection reads before others have their turn."""
-FULL_RECORD = 16 * 1024
+SHORT_RECORD = 4 * 1024
 CHUNK = 256 * 1024
 """Encrypted by one call."""
 JOINED = 16 * 1024
@@ -55,9 +55,9 @@ class TlsReader(SocketReader):
             self.buffer.filled(count)
             filled += count
             room = room[count:]
-            # A record that is not full is the end of what was sent, as a rule. To ask for more
+            # A short record that comes first is a request by itself, as a rule. To ask for more
             # costs a call and an exception; if there is more, the event loop says so.
-            if count < FULL_RECORD or not len(room):
+            if filled < SHORT_RECORD or not len(room):
                 break
         self._stats.bytes_in += filled
         if filled and self._socket.pending():
