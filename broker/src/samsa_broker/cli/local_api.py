@@ -130,7 +130,7 @@ def _settings(given: argparse.Namespace, app: Any) -> Any:
     from samsa_websocket.local_gateway.limits import ApiGatewayLimits
 
     if (given.callers or given.acls) and not given.sign:
-        raise BadCallers("--callers and --acls need --sign: without signatures nobody is known")
+        raise BadCallers("--callers and --acls need --sign: only a signature tells who a caller is")
     callers = _callers(given.callers) if given.callers else Callers({}, {})
     return app.LocalGatewaySettings(
         functions=given.functions.absolute(),

@@ -275,7 +275,7 @@ def warnings(
         if is_secured and each.needs_login and not each.has_tls:
             found.append(f"{each} sends logins and records unencrypted: use https:// instead")
         elif not is_secured and not is_loopback(each.host):
-            found.append(f"{each} asks no client who it is: whoever reaches it may use it")
+            found.append(f"{each} asks no client who it is: all who can connect may use it")
     return found
 
 

@@ -49,7 +49,7 @@ class HttpEntry:
         self._watching: asyncio.Task[None] | None = None
 
     def login(self, address: HttpAddress, name: str) -> HttpLogin | None:
-        """None: nobody has to say who it is. `name` is for the audit."""
+        """None: clients need not log in. `name` is for the audit."""
         if self._logins is None:
             return None
         return HttpLogin(self._logins, name, is_required=address.needs_login)

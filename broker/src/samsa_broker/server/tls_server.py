@@ -1,8 +1,8 @@
 """Gives TLS to a server that is written for asyncio's protocols, such as that of the HTTP API.
 
 Handshakes are made in a thread. They have a limit: if one more begins, the oldest ends of those of
-the address that has most of them under way. So clients that begin one and say nothing keep nobody
-out, also if they begin the next as fast as they can.
+the address that has most of them under way. So clients that begin one and send nothing keep only
+clients of their own address out, however fast they begin the next one.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Logins by HTTP that were verified a short time ago: each request brings its credentials, and to
 hash a password thousands of times for each would be most of what a request costs.
 
-What is kept is a code of the credentials (HMAC, by a key that this process has made and shows to
-nobody), not the credentials. A password counts only for as long as the SCRAM credential that it was
+The credentials are not kept, but a code of them (an HMAC; its key is made by this process and never
+leaves it). A password counts only for as long as the SCRAM credential that it was
 checked against is the current one, and a token until it expires.
 """
 

@@ -23,7 +23,7 @@ class SecurityRules:
 def rules_of(environment: Mapping[str, str]) -> SecurityRules | None:
     """Of a function: `SAMSA_ACLS` (on or off) and `SAMSA_SUPER_USERS`. None if they are off.
 
-    Raises Misconfigured: what was meant to be closed must not be open by a slip of the pen."""
+    Raises Misconfigured: a wrong word must not leave a cluster open that was meant to be closed."""
     switch = environment.get("SAMSA_ACLS", "off").strip().lower() or "off"
     if switch not in ("on", "off"):
         raise Misconfigured(f"SAMSA_ACLS is on or off, not {switch!r}")

@@ -80,7 +80,7 @@ class SecurityView:
         self.on_decision = on_decision
         self.on_change = on_change
         self.on_quotas: Callable[[], None] | None = None
-        """Called after quotas have changed, by whomever."""
+        """Called after quotas have changed, here or elsewhere."""
         self.contents: Contents = NOTHING
         self.quota_table = QuotaTable({})
         """The same object for as long as no quota changes."""

@@ -28,7 +28,7 @@ SINCE = 9
 """The first flexible version: it has a varint before the records, and tags after them."""
 FIRST_BY_ID = 13
 LEARNED = 64
-"""ProduceTemplates that a connection learns. If it sends more, the fast path does not suit it."""
+"""Templates that a connection learns. If it sends more, the fast path does not suit it."""
 _START = struct.Struct(">hhi")
 _SIZE = 4
 _NO_TAGS = b"\0\0\0"

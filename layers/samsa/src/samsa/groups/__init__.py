@@ -1,4 +1,4 @@
-"""The group coordinator: pure. ClassicState, request and time in; state, answer and wake-ups out.
+"""The group coordinator: pure. State, request and time in; state, answer and wake-ups out.
 
     group = unpack(item.state)              # or None where there is no item
     after, answer, wake = step(group, request, now_ms, settings)
