@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from samsa.broker.broker import Broker
-from samsa.ports import Partition, Unavailable, UnknownPartition
+from samsa.ports import Head, Partition, Unavailable, UnknownPartition
 
 from .reads import Read
 
@@ -39,13 +39,14 @@ async def settle(reads: Sequence[Read], broker: Broker) -> int | None:
     return max(1, again_at - broker.stores.clock.now_ms())
 
 
-async def settle_before(partition: Partition, broker: Broker) -> None:
-    """The same for one that asks for offsets. Raises Unavailable if the head cannot be read;
-    UnknownPartition."""
+async def settle_before(partition: Partition, broker: Broker) -> Head:
+    """The same for one that asks for offsets. Returns the head as it was before. Raises Unavailable
+    if it cannot be read; UnknownPartition."""
     head = await broker.log.head(partition)
     if head.open_transactions:
         with suppress(Unavailable, UnknownPartition):
             await broker.transactions.settle(_oldest(head.open_transactions))
+    return head
 
 
 def _oldest(open_transactions: Mapping[int, int]) -> dict[int, int]:

@@ -76,8 +76,6 @@ async def _answer(
             raise Refused(ErrorCode.UNSUPPORTED_VERSION, "a newer version asks for this")
         if context.version == 0:
             return await _old_style(partition, entry, broker)
-        if committed and (entry.timestamp >= 0 or entry.timestamp in HELD_BACK):
-            await settle_before(partition, broker)
         at = await _look_up(partition, entry.timestamp, committed, broker)
     except Refused as refused:
         code = refused.code
@@ -98,11 +96,15 @@ async def _answer(
 
 
 async def _look_up(partition: Partition, timestamp: int, committed: bool, broker: Broker) -> Found:
+    head = None
+    if committed and (timestamp >= 0 or timestamp in HELD_BACK):
+        head = await settle_before(partition, broker)
     if timestamp >= 0:
         return await broker.log.times.at(partition, timestamp, committed) or NOT_FOUND
     if timestamp == MAX_TIMESTAMP:
         return await broker.log.times.newest(partition, committed) or NOT_FOUND
-    head = await broker.log.head(partition)
+    if head is None or head.open_transactions:
+        head = await broker.log.head(partition)
     if timestamp == LATEST:
         return Found(head.stable_end if committed else head.next_offset, -1)
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
