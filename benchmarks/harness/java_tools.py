@@ -8,6 +8,7 @@ from .process import ToolFailed, run
 
 STEADY = re.compile(r"steady state records sent, ([\d.]+) records/sec")
 CONSUMED = re.compile(r"^\d{4}-.*?(?:, [\d.]+){2}, (\d+), [\d.]+, \d+, (\d+), ", re.MULTILINE)
+TRANSACTED = re.compile(r"^records=(\d+) ms=(\d+)$", re.MULTILINE)
 ASSIGNED = re.compile(r"^records=(\d+) bytes=(\d+) ms=(\d+)$", re.MULTILINE)
 MEAN = re.compile(r"Avg latency: ([\d.]+) ms")
 P99 = re.compile(r"99th = (\d+)")
@@ -33,6 +34,16 @@ def produce_in_transactions(bench: Bench, broker: Broker, topic: str, size: int)
         "--transactional-id", f"{topic}-java", "--transaction-duration-ms", "100",
     )  # fmt: skip
     return float(_find(STEADY, said).group(1)) * size / 1e6
+
+
+def produce_each(bench: Bench, broker: Broker, topic: str, size: int, each: int) -> float:
+    """MB/s once warm, with a commit every `each` records."""
+    count = bench.plan.java_records[size]
+    command = bench.anchors.java_class("TransactionalProducer")
+    asked = [broker.address, topic, str(count), str(size), str(each)]
+    _, said = run([*command, *asked], bench.plan.patience_s)
+    records, ms = map(int, _find(TRANSACTED, said).groups())
+    return records * size / 1e3 / ms
 
 
 def consume_in_group(bench: Bench, broker: Broker, topic: str, size: int) -> float:

@@ -82,6 +82,7 @@ def _transactions() -> list[Row]:
         Row("txn.commit.1", "commit of a transaction in 1 partition, p50", "ms", target=1.0),
         Row("txn.commit.10", "commit of a transaction in 10 partitions, p50", "ms", target=1.0),
         _speed("txn.java", "Java ProducerPerformance, 1 KB, a commit every 100 ms", 1.0),
+        _speed("txn.java.each", f"Java producer, 1 KB, {each}", 1.0),
         Row("txn.streams", "Streams word count, exactly_once_v2, all counted", "s", target=1.0),
     ]
 

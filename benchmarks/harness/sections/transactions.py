@@ -7,7 +7,7 @@ from pathlib import Path
 import harness
 from harness.bench import Bench
 from harness.brokers import Broker
-from harness.java_tools import produce_in_transactions
+from harness.java_tools import produce_each, produce_in_transactions
 from harness.process import ToolFailed, run
 from harness.progress import say
 from harness.streams import PARTITIONS as STREAMS_PARTITIONS
@@ -19,6 +19,7 @@ from .pair import warm_pair
 CLIENT = Path(harness.__file__).parent / "transactional_client.py"
 PARTITIONS = 10
 JAVA_BYTES = 1024
+JAVA_EACH = 1_000
 ROWS = {
     "produce": ("txn.produce", "mb_per_s"),
     "consume": ("txn.consume", "mb_per_s"),
@@ -46,6 +47,14 @@ def measure(bench: Bench) -> None:
                 speed = produce_in_transactions(bench, broker, name, JAVA_BYTES)
                 bench.samples.add("txn.java", broker.side, speed)
                 say(f"  ProducerPerformance: {speed:.1f} MB/s")
+        for number, broker in enumerate(bench.turns(brokers, "transactions, Java by count")):
+            with (
+                bench.forgiving(broker, "transactions, Java by count"),
+                topic(broker, f"txn-java-each-{number}") as name,
+            ):
+                speed = produce_each(bench, broker, name, JAVA_BYTES, JAVA_EACH)
+                bench.samples.add("txn.java.each", broker.side, speed)
+                say(f"  TransactionalProducer: {speed:.1f} MB/s")
         for number, broker in enumerate(bench.turns(brokers, "transactions, Streams")):
             with (
                 bench.forgiving(broker, "transactions, Streams"),
