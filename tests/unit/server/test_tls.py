@@ -133,6 +133,16 @@ def echoed(content: bytes) -> bytes:
     return request_frame(APIS[ApiKey.SASL_AUTHENTICATE], 0, 9, "c", row)
 
 
+async def test_no_login_waits_for_session_tickets(start: Start) -> None:
+    running = await start()
+    reader, writer = await running.connect()
+    writer.write(BEAT)
+    await reader.readexactly(BEATEN)
+    tls = writer.get_extra_info("ssl_object")
+    assert tls.version() == "TLSv1.3"
+    assert not tls.session.has_ticket
+
+
 async def test_requests_are_answered_through_tls(start: Start):
     running = await start()
     client = await running.connect()
