@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 import ssl
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -131,6 +132,100 @@ async def asked(ends: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> byte
 def echoed(content: bytes) -> bytes:
     row = sasl_authenticate.REQUEST(auth_bytes=content)
     return request_frame(APIS[ApiKey.SASL_AUTHENTICATE], 0, 9, "c", row)
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each step of a handshake: whether the event loop made it itself."""
+    made: list[bool] = []
+    advance, loop_thread = handshakes._advance, threading.get_ident()
+
+    def noted(tls: ssl.SSLSocket) -> handshakes.HandshakeStep:
+        made.append(threading.get_ident() == loop_thread)
+        return advance(tls)
+
+    monkeypatch.setattr(handshakes, "_advance", noted)
+    return made
+
+
+async def shaken(running: Running, context: ssl.SSLContext, steps: list[bool]) -> list[bool]:
+    """The steps of a handshake whose client answers only when the first step is over."""
+    loop = asyncio.get_running_loop()
+    received, to_send = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = context.wrap_bio(received, to_send, server_hostname="localhost")
+    with suppress(ssl.SSLWantReadError):
+        client.do_handshake()
+    sock = running.silent()
+    sock.setblocking(False)
+    await loop.sock_sendall(sock, to_send.read())
+    await until(lambda: len(steps) == 1)
+    while to_send.pending == 0:
+        received.write(await loop.sock_recv(sock, 65536))
+        with suppress(ssl.SSLWantReadError):
+            client.do_handshake()
+    await loop.sock_sendall(sock, to_send.read())
+    await until(lambda: len(running.server.connections) == 1)
+    return steps
+
+
+async def test_the_last_step_of_a_lone_handshake_is_made_without_a_thread(
+    start: Start, steps: list[bool]
+) -> None:
+    running = await start()
+    context = running.certificates.client_context()
+    assert await shaken(running, context, steps) == [False, True]
+
+
+async def test_what_a_client_without_tls_1_3_sends_is_read_in_the_thread(
+    start: Start, steps: list[bool]
+) -> None:
+    running = await start()
+    context = running.certificates.client_context()
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    assert await shaken(running, context, steps) == [False, False]
+
+
+@pytest.mark.parametrize("auth", [ClientAuth.WANTED, ClientAuth.REQUIRED])
+async def test_certificates_of_clients_are_verified_in_the_thread(
+    start: Start, steps: list[bool], auth: ClientAuth
+) -> None:
+    running = await start(auth)
+    context = running.certificates.client_context(shows_certificate=True)
+    assert await shaken(running, context, steps) == [False, False]
+
+
+async def test_while_others_shake_hands_the_thread_makes_every_step(
+    start: Start, steps: list[bool]
+) -> None:
+    running = await start()
+    running.silent()
+    await until(lambda: len(running.server.handshakes) == 1)
+    context = running.certificates.client_context()
+    assert await shaken(running, context, steps) == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_finished"),
+    [
+        (b"\x17\x03\x03\x00\x35" + bytes(0x35), True),
+        (b"\x14\x03\x03\x00\x01\x01\x17\x03\x03\x00\x45" + bytes(0x45), True),
+        (b"\x17\x03\x03\x00\x35" + bytes(0x35) + b"\x17\x03\x03\x00\x20", True),
+        (b"\x17\x03\x03\x00\x35" + bytes(0x35) + b"\x16\x03\x03\x02\x00", False),
+        (b"\x17\x03\x03\x01\x00" + bytes(0x100), False),
+        (b"\x16\x03\x03\x00\x35" + bytes(0x35), False),
+        (b"\x14\x03\x03\x00\x01\x01\x16\x03\x03\x00\x45", False),
+        (b"\x14\x03\x03\x00\x01\x01", False),
+        (b"\x17\x03", False),
+    ],
+)
+def test_only_a_short_encrypted_record_is_taken_for_the_end_of_a_handshake(
+    sent: bytes, is_finished: bool
+) -> None:
+    ours, theirs = socket.socketpair()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with theirs, context.wrap_socket(ours, True, do_handshake_on_connect=False) as tls:
+        theirs.sendall(sent)
+        assert handshakes._is_finished_next(tls) is is_finished
 
 
 async def test_no_login_waits_for_session_tickets(start: Start) -> None:

@@ -50,7 +50,7 @@ class ScramMechanism(IntEnum):
 
     @property
     def digest_bytes(self) -> int:
-        return hashlib.new(self.digest).digest_size
+        return 64 if self is ScramMechanism.SCRAM_SHA_512 else 32
 
 
 _BY_NAME = {

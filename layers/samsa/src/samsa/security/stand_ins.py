@@ -18,6 +18,7 @@ SALT_BYTES = 24
 """Of the salts that Samsa makes."""
 PLAIN = "PLAIN"
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
+_TO_LETTERS = bytes(_LETTERS[byte % len(_LETTERS)] for byte in range(256))
 _TEXT = re.compile(rb"[0-9a-z]{16,}")
 
 
@@ -62,11 +63,12 @@ def stand_in(user: str, sasl_name: str, shapes: Shapes, secret: bytes) -> ScramC
 
     def rank(shape: Shape) -> bytes:
         """So that a shape that comes or goes changes few stand-ins."""
-        return hmac.digest(seed, repr(tuple(shape)).encode(), "sha512")
+        return hmac.digest(seed, b"%d %d %d %d" % shape, "sha512")
 
-    shape = max(shapes.get(sasl_name) or (_OURS[sasl_name],), key=rank)
+    known = shapes.get(sasl_name) or (_OURS[sasl_name],)
+    shape = known[0] if len(known) == 1 else max(known, key=rank)
     salt = shake_256(b"salt" + seed).digest(shape.salt_bytes)
     if shape.is_text:
-        salt = bytes(_LETTERS[byte % len(_LETTERS)] for byte in salt)
+        salt = salt.translate(_TO_LETTERS)
     size = shape.mechanism.digest_bytes
     return ScramCredential(salt, bytes(size), bytes(size), shape.iterations, shape.mechanism)
