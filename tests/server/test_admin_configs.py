@@ -140,13 +140,15 @@ def test_a_broker_id_that_is_no_number_is_refused(name: str, peer: Peer) -> None
 
 
 def test_the_broker_tells_how_it_was_started(tmp_path: Path) -> None:
-    options = ("--default-partitions", "7", "--no-auto-create-topics", "--group-max-size", "8")
+    options = ["--default-partitions", "7", "--no-auto-create-topics", "--group-max-size", "8"]
+    options += ["--sasl-reauthenticate-ms", "60000"]
     with a_samsa(tmp_path, *options) as samsa, samsa.peer() as peer:
         found = {one.name: one for one in configs_of(peer, "0", kind=BROKER).configs}
     for name, value in (
         ("num.partitions", "7"),
         ("auto.create.topics.enable", "false"),
         ("group.max.size", "8"),
+        ("connections.max.reauth.ms", "60000"),
     ):
         assert (found[name].value, found[name].config_source) == (value, OF_BROKER)
 

@@ -64,6 +64,12 @@ def test_who_does_not_log_in_or_has_a_wrong_password_is_refused(run: Run, folder
     assert "login of 'alice'" in words
 
 
+def test_who_types_no_password_is_told_how_to_give_one(run: Run):
+    status, words = run("users", "add", "alice", given="s3cret\n")
+    assert status == 1
+    assert "--password-stdin" in words
+
+
 def test_a_user_is_added_and_may_do_what_acls_allow_at_once(run: Run):
     assert run("users", "add", "alice", "--password-stdin", given="s3cret\n")[0] == 0
     assert "alice\tSCRAM-SHA-512\titerations=4096\n" in run("users", "list")[1]

@@ -265,6 +265,7 @@ def _rules(given: argparse.Namespace) -> Rules:
         work=WorkLimits(given.max_request_elements, given.max_unpacked_bytes),
         transaction_max_timeout_ms=given.transaction_max_timeout_ms,
         transactional_id_expiration_ms=given.transactional_id_expiration_minutes * 60_000,
+        connections_max_reauth_ms=given.sasl_reauthenticate_ms,
     )
 
 

@@ -120,6 +120,11 @@ def _password(given: argparse.Namespace) -> str:
 
 
 def _prompted(name: str) -> str:
+    """Raises ClientError."""
+    if not sys.stdin.isatty():
+        raise ClientError(
+            "there is no terminal to ask for the password; use --password-stdin or --password-file"
+        )
     password = getpass.getpass(f"Password of {name}: ")
     if getpass.getpass("Once more: ") != password:
         raise ClientError("the two are not the same")

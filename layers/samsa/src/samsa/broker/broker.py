@@ -75,6 +75,8 @@ class Rules:
     look_at_transactions_ms: int = 1_000
     """How often a reader looks at a transaction that holds it back and has not timed out."""
     transactional_id_expiration_ms: int = 7 * 24 * 3600 * 1000
+    connections_max_reauth_ms: int = 0
+    """How long a login by SASL is good. Only shown here; `SaslConnection` ends it."""
 
 
 class Context(NamedTuple):
