@@ -39,14 +39,15 @@ class SecuredBroker:
 
 
 @contextmanager
-def a_secured_broker(folder: Path) -> Iterator[SecuredBroker]:
+def a_secured_broker(folder: Path, *options: str) -> Iterator[SecuredBroker]:
+    folder.mkdir(exist_ok=True)
     files = Certificates(folder)
     (folder / "ca-cert").write_bytes(files.ca.read_bytes())
     listen = [part for kind in KINDS.values() for part in ("--listen", f"{kind}://127.0.0.1:0")]
     tls = ["--tls-cert", str(files.server), "--tls-key", str(files.server_key)]
     mechanisms = ["--sasl-mechanisms", ",".join(["PLAIN", *MECHANISMS])]
     acls = ["--acls", "--allow-everyone-if-no-acl"]
-    with samsa_up(folder, *listen, *tls, *mechanisms, *acls) as broker:
+    with samsa_up(folder, *listen, *tls, *mechanisms, *acls, *options) as broker:
         _add_user(broker.bootstrap)
         found = dict(LISTENS.findall((folder / "stdout").read_text()))
         yield SecuredBroker({name: int(found[kind]) for name, kind in KINDS.items()}, folder)
