@@ -169,6 +169,24 @@ class Question(NamedTuple):
         return None if self.hides and is_last else CODES[self.needs[group][0].resource]
 
 
+KEYS = {key.name.title().replace("_", ""): key for key in ApiKey}
+
+
+def ask(
+    name: str,
+    version: int,
+    row: Callable[[Given], Any],
+    *needs: Right | tuple[Right, ...],
+    hides: str = "",
+    also: tuple[Right, ...] = (),
+    names_nothing: bool = True,
+) -> Question:
+    """The name begins with that of the API. Of several rights in brackets any will do."""
+    key = KEYS[name.partition(",")[0]]
+    groups = tuple((each,) if isinstance(each, Right) else each for each in needs)
+    return Question(name, key, version, row, groups, hides, also, names_nothing)
+
+
 class Case(NamedTuple):
     name: str
     acls: list[Acl]
@@ -382,6 +400,11 @@ def wants_offsets(given: Given) -> Any:
     return offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=given.group, topics=topics)])
 
 
+def wants_offsets_of_one(given: Given) -> Any:
+    topics = [offset_fetch.TOPIC(name=given.topic, partition_indexes=[0])]
+    return offset_fetch.REQUEST(group_id=given.group, topics=topics)
+
+
 def wants_offsets_by_id(given: Given) -> Any:
     topics = [offset_fetch.GROUP_TOPIC(topic_id=given.topic_id, partition_indexes=[0])]
     return offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=given.group, topics=topics)])
@@ -543,237 +566,145 @@ QUORUM = describe_quorum.REQUEST(
         )
     ]
 )
-READ, WRITE, DESCRIBE, DELETE = (
-    topic(OP.READ),
-    topic(OP.WRITE),
-    topic(OP.DESCRIBE),
-    topic(OP.DELETE),
-)
-Q, K = Question, ApiKey
+READ, WRITE, DESCRIBE, DELETE = map(topic, (OP.READ, OP.WRITE, OP.DESCRIBE, OP.DELETE))
 
 QUESTIONS: tuple[Question, ...] = (
-    Q("Produce", K.PRODUCE, 9, lambda g: produce_row(g.topic, batch(b"one")), ((WRITE,),)),
-    Q("Produce, by id", K.PRODUCE, 13, produces_by_id, ((WRITE,),), names_nothing=False),
-    Q(
-        "Produce, in a transaction",
-        K.PRODUCE,
-        9,
-        produces_in_transaction,
-        ((WRITE_BY_ID,), (WRITE,)),
-    ),
-    Q("Fetch", K.FETCH, 12, fetches, ((READ,),)),
-    Q(
-        "Fetch, by id",
-        K.FETCH,
-        17,
-        lambda g: fetches(g, by_id=True),
-        ((READ,),),
-        names_nothing=False,
-    ),
-    Q(
-        "ListOffsets",
-        K.LIST_OFFSETS,
-        7,
-        named(list_offsets, partition_index=0, timestamp=-1),
-        ((DESCRIBE,),),
-    ),
-    Q("Metadata", K.METADATA, 12, lambda g: describes(g.topic), ((DESCRIBE,),)),
-    Q(
+    ask("Produce", 9, lambda g: produce_row(g.topic, batch(b"one")), WRITE),
+    ask("Produce, by id", 13, produces_by_id, WRITE, names_nothing=False),
+    ask("Produce, in a transaction", 9, produces_in_transaction, WRITE_BY_ID, WRITE),
+    ask("Fetch", 12, fetches, READ),
+    ask("Fetch, by id", 17, lambda g: fetches(g, by_id=True), READ, names_nothing=False),
+    ask("ListOffsets", 7, named(list_offsets, partition_index=0, timestamp=-1), DESCRIBE),
+    ask("Metadata", 12, lambda g: describes(g.topic), DESCRIBE),
+    ask(
         "Metadata, by id",
-        K.METADATA,
         12,
         lambda g: metadata.REQUEST(
             topics=[metadata.TOPIC(name=None, topic_id=g.topic_id)],
             include_topic_authorized_operations=True,
         ),
-        ((DESCRIBE,),),
+        DESCRIBE,
         names_nothing=False,
     ),
-    Q(
+    ask(
         "Metadata, of the cluster",
-        K.METADATA,
         10,
         lambda g: describes(g.topic, include_cluster_authorized_operations=True),
-        ((DESCRIBE,),),
+        DESCRIBE,
         also=(cluster(OP.DESCRIBE), cluster(OP.CREATE), topic(OP.ALTER_CONFIGS), DELETE),
     ),
-    Q(
-        "Metadata, of all topics",
-        K.METADATA,
-        12,
-        lambda _: describes(None),
-        ((DESCRIBE,),),
-        hides="topic",
-    ),
-    Q(
+    ask("Metadata, of all topics", 12, lambda _: describes(None), DESCRIBE, hides="topic"),
+    ask(
         "Metadata, creating",
-        K.METADATA,
         12,
         lambda g: describes(g.fresh, create=True),
-        (
-            (topic(OP.DESCRIBE, "fresh"),),
-            (topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),
-        ),
+        topic(OP.DESCRIBE, "fresh"),
+        (topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),
     ),
-    Q(
-        "OffsetCommit",
-        K.OFFSET_COMMIT,
-        9,
-        lambda g: commits(g, g.topic),
-        ((group(OP.READ),), (READ,)),
-    ),
-    Q(
-        "OffsetCommit, by id",
-        K.OFFSET_COMMIT,
-        10,
-        commits_by_id,
-        ((group(OP.READ),), (READ,)),
-        names_nothing=False,
-    ),
-    Q("OffsetFetch", K.OFFSET_FETCH, 9, wants_offsets, ((group(OP.DESCRIBE),), (DESCRIBE,))),
-    Q(
+    ask("OffsetCommit", 9, lambda g: commits(g, g.topic), group(OP.READ), READ),
+    ask("OffsetCommit, by id", 10, commits_by_id, group(OP.READ), READ, names_nothing=False),
+    ask("OffsetFetch", 9, wants_offsets, group(OP.DESCRIBE), DESCRIBE),
+    ask(
         "OffsetFetch, by id",
-        K.OFFSET_FETCH,
         10,
         wants_offsets_by_id,
-        ((group(OP.DESCRIBE),), (DESCRIBE,)),
+        group(OP.DESCRIBE),
+        DESCRIBE,
         names_nothing=False,
     ),
-    Q(
-        "OffsetFetch, of one group",
-        K.OFFSET_FETCH,
-        7,
-        lambda g: offset_fetch.REQUEST(
-            group_id=g.group, topics=[offset_fetch.TOPIC(name=g.topic, partition_indexes=[0])]
-        ),
-        ((group(OP.DESCRIBE),), (DESCRIBE,)),
-    ),
-    Q(
-        "OffsetFetch, as long ago",
-        K.OFFSET_FETCH,
-        1,
-        lambda g: offset_fetch.REQUEST(
-            group_id=g.group, topics=[offset_fetch.TOPIC(name=g.topic, partition_indexes=[0])]
-        ),
-        ((group(OP.DESCRIBE),), (DESCRIBE,)),
-    ),
-    Q(
+    ask("OffsetFetch, of one group", 7, wants_offsets_of_one, group(OP.DESCRIBE), DESCRIBE),
+    ask("OffsetFetch, as long ago", 1, wants_offsets_of_one, group(OP.DESCRIBE), DESCRIBE),
+    ask(
         "OffsetFetch, of all topics",
-        K.OFFSET_FETCH,
         9,
         lambda g: offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=g.group, topics=None)]),
-        ((group(OP.DESCRIBE),), (DESCRIBE,)),
+        group(OP.DESCRIBE),
+        DESCRIBE,
         hides="topic",
     ),
-    Q(
+    ask(
         "FindCoordinator, of a group",
-        K.FIND_COORDINATOR,
         4,
         lambda g: find_coordinator.REQUEST(key_type=0, coordinator_keys=[g.group]),
-        ((group(OP.DESCRIBE),),),
+        group(OP.DESCRIBE),
     ),
-    Q(
+    ask(
         "FindCoordinator, of one group",
-        K.FIND_COORDINATOR,
         3,
         lambda g: find_coordinator.REQUEST(key_type=0, key=g.group),
-        ((group(OP.DESCRIBE),),),
+        group(OP.DESCRIBE),
     ),
-    Q(
+    ask(
         "FindCoordinator, of a transactional id",
-        K.FIND_COORDINATOR,
         4,
         lambda g: find_coordinator.REQUEST(key_type=1, coordinator_keys=[g.transactional_id]),
-        ((DESCRIBE_BY_ID,),),
+        DESCRIBE_BY_ID,
     ),
-    Q("JoinGroup", K.JOIN_GROUP, 9, joins, ((group(OP.READ, "fresh"),),)),
-    Q(
+    ask("JoinGroup", 9, joins, group(OP.READ, "fresh")),
+    ask(
         "Heartbeat",
-        K.HEARTBEAT,
         4,
         lambda g: heartbeat.REQUEST(group_id=g.fresh, generation_id=1, member_id="nobody"),
-        ((group(OP.READ, "fresh"),),),
+        group(OP.READ, "fresh"),
     ),
-    Q(
+    ask(
         "LeaveGroup",
-        K.LEAVE_GROUP,
         5,
         lambda g: leave_group.REQUEST(
             group_id=g.fresh, members=[leave_group.MEMBER(member_id="nobody")]
         ),
-        ((group(OP.READ, "fresh"),),),
+        group(OP.READ, "fresh"),
     ),
-    Q("SyncGroup", K.SYNC_GROUP, 5, syncs, ((group(OP.READ, "fresh"),),)),
-    Q(
+    ask("SyncGroup", 5, syncs, group(OP.READ, "fresh")),
+    ask(
         "DescribeGroups",
-        K.DESCRIBE_GROUPS,
         5,
         lambda g: describe_groups.REQUEST(groups=[g.group], include_authorized_operations=True),
-        ((group(OP.DESCRIBE),),),
+        group(OP.DESCRIBE),
         also=(group(OP.DELETE), group(OP.ALTER_CONFIGS)),
     ),
-    Q(
+    ask(
         "ListGroups",
-        K.LIST_GROUPS,
         5,
         lambda _: list_groups.REQUEST(states_filter=["Empty"], types_filter=["classic"]),
-        ((group(OP.DESCRIBE), cluster(OP.DESCRIBE)),),
+        (group(OP.DESCRIBE), cluster(OP.DESCRIBE)),
         hides="group",
     ),
-    Q(
+    ask(
         "CreateTopics",
-        K.CREATE_TOPICS,
         7,
         makes,
-        ((topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),),
+        (topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),
         also=(topic(OP.DESCRIBE_CONFIGS, "fresh"),),
     ),
-    Q(
+    ask(
         "DeleteTopics",
-        K.DELETE_TOPICS,
         6,
         lambda g: delete_topics.REQUEST(
             topics=[delete_topics.TOPIC(name=g.doomed)], timeout_ms=10_000
         ),
-        (
-            (topic(OP.DESCRIBE, "doomed"), cluster(OP.DELETE)),
-            (topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),
-        ),
+        (topic(OP.DESCRIBE, "doomed"), cluster(OP.DELETE)),
+        (topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),
     ),
-    Q(
+    ask(
         "DeleteTopics, by id",
-        K.DELETE_TOPICS,
         6,
         lambda g: delete_topics.REQUEST(
             topics=[delete_topics.TOPIC(name=None, topic_id=g.doomed_id)], timeout_ms=10_000
         ),
-        ((topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),),
+        (topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),
         names_nothing=False,
     ),
-    Q(
-        "DeleteRecords",
-        K.DELETE_RECORDS,
-        2,
-        named(delete_records, partition_index=0, offset=0),
-        ((DELETE,),),
-    ),
-    Q(
+    ask("DeleteRecords", 2, named(delete_records, partition_index=0, offset=0), DELETE),
+    ask(
         "InitProducerId",
-        K.INIT_PRODUCER_ID,
         4,
         idempotent,
-        ((cluster(OP.IDEMPOTENT_WRITE), WRITE._replace(any_will_do=True)),),
+        (cluster(OP.IDEMPOTENT_WRITE), WRITE._replace(any_will_do=True)),
     ),
-    Q(
-        "InitProducerId, of a transactional id",
-        K.INIT_PRODUCER_ID,
-        4,
-        transactional,
-        ((WRITE_BY_ID,),),
-    ),
-    Q(
+    ask("InitProducerId, of a transactional id", 4, transactional, WRITE_BY_ID),
+    ask(
         "OffsetForLeaderEpoch",
-        K.OFFSET_FOR_LEADER_EPOCH,
         4,
         lambda g: offset_for_leader_epoch.REQUEST(
             replica_id=-1,
@@ -788,47 +719,22 @@ QUESTIONS: tuple[Question, ...] = (
                 )
             ],
         ),
-        ((DESCRIBE, cluster(OP.CLUSTER_ACTION)),),
+        (DESCRIBE, cluster(OP.CLUSTER_ACTION)),
     ),
-    Q(
-        "AddPartitionsToTxn",
-        K.ADD_PARTITIONS_TO_TXN,
-        3,
-        lambda g: adds(g, PRODUCER),
-        ((WRITE_BY_ID,), (WRITE,)),
-    ),
-    Q(
-        "AddPartitionsToTxn, among brokers",
-        K.ADD_PARTITIONS_TO_TXN,
-        5,
-        verifies,
-        ((cluster(OP.CLUSTER_ACTION),),),
-    ),
-    Q(
+    ask("AddPartitionsToTxn", 3, lambda g: adds(g, PRODUCER), WRITE_BY_ID, WRITE),
+    ask("AddPartitionsToTxn, among brokers", 5, verifies, cluster(OP.CLUSTER_ACTION)),
+    ask(
         "AddOffsetsToTxn",
-        K.ADD_OFFSETS_TO_TXN,
         3,
         in_transaction(add_offsets_to_txn, group_id="readers"),
-        ((WRITE_BY_ID,), (group(OP.READ),)),
+        WRITE_BY_ID,
+        group(OP.READ),
     ),
-    Q("EndTxn", K.END_TXN, 3, in_transaction(end_txn, committed=True), ((WRITE_BY_ID,),)),
-    Q(
-        "WriteTxnMarkers",
-        K.WRITE_TXN_MARKERS,
-        1,
-        marks,
-        ((cluster(OP.ALTER), cluster(OP.CLUSTER_ACTION)),),
-    ),
-    Q(
-        "TxnOffsetCommit",
-        K.TXN_OFFSET_COMMIT,
-        3,
-        commits_in_transaction,
-        ((WRITE_BY_ID,), (group(OP.READ),), (READ,)),
-    ),
-    Q(
+    ask("EndTxn", 3, in_transaction(end_txn, committed=True), WRITE_BY_ID),
+    ask("WriteTxnMarkers", 1, marks, (cluster(OP.ALTER), cluster(OP.CLUSTER_ACTION))),
+    ask("TxnOffsetCommit", 3, commits_in_transaction, WRITE_BY_ID, group(OP.READ), READ),
+    ask(
         "DescribeAcls",
-        K.DESCRIBE_ACLS,
         3,
         lambda g: describe_acls.REQUEST(
             resource_type_filter=TOPIC,
@@ -839,11 +745,10 @@ QUESTIONS: tuple[Question, ...] = (
             operation=OP.ANY,
             permission_type=Permission.ANY,
         ),
-        ((cluster(OP.DESCRIBE),),),
+        cluster(OP.DESCRIBE),
     ),
-    Q(
+    ask(
         "CreateAcls",
-        K.CREATE_ACLS,
         3,
         lambda g: create_acls.REQUEST(
             creations=[
@@ -858,11 +763,10 @@ QUESTIONS: tuple[Question, ...] = (
                 )
             ]
         ),
-        ((cluster(OP.ALTER),),),
+        cluster(OP.ALTER),
     ),
-    Q(
+    ask(
         "DeleteAcls",
-        K.DELETE_ACLS,
         3,
         lambda g: delete_acls.REQUEST(
             filters=[
@@ -877,22 +781,20 @@ QUESTIONS: tuple[Question, ...] = (
                 )
             ]
         ),
-        ((cluster(OP.ALTER),),),
+        cluster(OP.ALTER),
     ),
-    Q(
+    ask(
         "DescribeClientQuotas",
-        K.DESCRIBE_CLIENT_QUOTAS,
         1,
         lambda g: describe_client_quotas.REQUEST(
             components=[
                 describe_client_quotas.COMPONENT(entity_type="user", match_type=0, match=g.fresh)
             ]
         ),
-        ((cluster(OP.DESCRIBE_CONFIGS),),),
+        cluster(OP.DESCRIBE_CONFIGS),
     ),
-    Q(
+    ask(
         "AlterClientQuotas",
-        K.ALTER_CLIENT_QUOTAS,
         1,
         lambda g: alter_client_quotas.REQUEST(
             entries=[
@@ -903,99 +805,75 @@ QUESTIONS: tuple[Question, ...] = (
             ],
             validate_only=True,
         ),
-        ((cluster(OP.ALTER_CONFIGS),),),
+        cluster(OP.ALTER_CONFIGS),
     ),
-    Q(
+    ask(
         "DescribeUserScramCredentials",
-        K.DESCRIBE_USER_SCRAM_CREDENTIALS,
         0,
         lambda g: describe_user_scram_credentials.REQUEST(
             users=[describe_user_scram_credentials.USER(name=g.fresh)]
         ),
-        ((cluster(OP.DESCRIBE),),),
+        cluster(OP.DESCRIBE),
     ),
-    Q(
+    ask(
         "AlterUserScramCredentials",
-        K.ALTER_USER_SCRAM_CREDENTIALS,
         0,
         lambda g: alter_user_scram_credentials.REQUEST(
             deletions=[alter_user_scram_credentials.DELETION(name=g.fresh, mechanism=1)]
         ),
-        ((cluster(OP.ALTER),),),
+        cluster(OP.ALTER),
     ),
-    Q(
+    ask(
         "DescribeConfigs, of a topic",
-        K.DESCRIBE_CONFIGS,
         4,
         wants_configs(ON_TOPIC, "topic"),
-        ((topic(OP.DESCRIBE_CONFIGS),),),
+        topic(OP.DESCRIBE_CONFIGS),
     ),
-    Q(
+    ask(
         "DescribeConfigs, of a group",
-        K.DESCRIBE_CONFIGS,
         4,
         wants_configs(ON_GROUP, "group"),
-        ((group(OP.DESCRIBE_CONFIGS),),),
+        group(OP.DESCRIBE_CONFIGS),
     ),
-    Q(
-        "DescribeConfigs, of a node",
-        K.DESCRIBE_CONFIGS,
-        4,
-        wants_configs(ON_BROKER, ""),
-        ((cluster(OP.DESCRIBE_CONFIGS),),),
+    ask(
+        "DescribeConfigs, of a node", 4, wants_configs(ON_BROKER, ""), cluster(OP.DESCRIBE_CONFIGS)
     ),
-    Q(
+    ask(
         "DescribeConfigs, of client metrics",
-        K.DESCRIBE_CONFIGS,
         4,
         wants_configs(ON_CLIENT_METRICS, "fresh"),
-        ((cluster(OP.DESCRIBE_CONFIGS),),),
+        cluster(OP.DESCRIBE_CONFIGS),
     ),
-    Q(
+    ask(
         "AlterConfigs, of a topic",
-        K.ALTER_CONFIGS,
         2,
         replaces_configs(ON_TOPIC, "topic", "retention.ms"),
-        ((topic(OP.ALTER_CONFIGS),),),
+        topic(OP.ALTER_CONFIGS),
     ),
-    Q(
-        "AlterConfigs, of a group",
-        K.ALTER_CONFIGS,
-        2,
-        replaces_configs(ON_GROUP, "group"),
-        ((group(OP.ALTER_CONFIGS),),),
+    ask(
+        "AlterConfigs, of a group", 2, replaces_configs(ON_GROUP, "group"), group(OP.ALTER_CONFIGS)
     ),
-    Q(
-        "AlterConfigs, of a node",
-        K.ALTER_CONFIGS,
-        2,
-        replaces_configs(ON_BROKER),
-        ((cluster(OP.ALTER_CONFIGS),),),
-    ),
-    Q(
+    ask("AlterConfigs, of a node", 2, replaces_configs(ON_BROKER), cluster(OP.ALTER_CONFIGS)),
+    ask(
         "IncrementalAlterConfigs, of a topic",
-        K.INCREMENTAL_ALTER_CONFIGS,
         1,
         sets_configs(ON_TOPIC, "topic", "retention.ms"),
-        ((topic(OP.ALTER_CONFIGS),),),
+        topic(OP.ALTER_CONFIGS),
     ),
-    Q(
+    ask(
         "IncrementalAlterConfigs, of a group",
-        K.INCREMENTAL_ALTER_CONFIGS,
         1,
         sets_configs(ON_GROUP, "group", "consumer.session.timeout.ms"),
-        ((group(OP.ALTER_CONFIGS),),),
+        group(OP.ALTER_CONFIGS),
     ),
-    Q(
+    ask(
         "IncrementalAlterConfigs, of a node",
-        K.INCREMENTAL_ALTER_CONFIGS,
         1,
         sets_configs(ON_BROKER, "", "background.threads"),
-        ((cluster(OP.ALTER_CONFIGS),),),
+        cluster(OP.ALTER_CONFIGS),
     ),
-    Q(
+    ask(
         "AlterReplicaLogDirs",
-        K.ALTER_REPLICA_LOG_DIRS,
         2,
         lambda g: alter_replica_log_dirs.REQUEST(
             dirs=[
@@ -1005,62 +883,54 @@ QUESTIONS: tuple[Question, ...] = (
                 )
             ]
         ),
-        ((cluster(OP.ALTER),),),
+        cluster(OP.ALTER),
     ),
-    Q(
+    ask(
         "DescribeLogDirs",
-        K.DESCRIBE_LOG_DIRS,
         4,
         lambda g: describe_log_dirs.REQUEST(
             topics=[describe_log_dirs.TOPIC(topic=g.topic, partitions=[0])]
         ),
-        ((cluster(OP.DESCRIBE),),),
+        cluster(OP.DESCRIBE),
     ),
-    Q(
+    ask(
         "CreatePartitions",
-        K.CREATE_PARTITIONS,
         3,
         lambda g: create_partitions.REQUEST(
             topics=[create_partitions.TOPIC(name=g.topic, count=2)],
             timeout_ms=10_000,
             validate_only=True,
         ),
-        ((topic(OP.ALTER),),),
+        topic(OP.ALTER),
     ),
-    Q(
+    ask(
         "DeleteGroups",
-        K.DELETE_GROUPS,
         2,
         lambda g: delete_groups.REQUEST(groups_names=[g.fresh]),
-        ((group(OP.DELETE, "fresh"),),),
+        group(OP.DELETE, "fresh"),
     ),
-    Q(
+    ask(
         "ElectLeaders",
-        K.ELECT_LEADERS,
         2,
         lambda g: elect_leaders.REQUEST(
-            topic_partitions=[elect_leaders.TOPIC(topic=g.topic, partitions=[0])],
-            timeout_ms=10_000,
+            topic_partitions=[elect_leaders.TOPIC(topic=g.topic, partitions=[0])], timeout_ms=10_000
         ),
-        ((cluster(OP.ALTER),),),
+        cluster(OP.ALTER),
     ),
-    Q(
+    ask(
         "AlterPartitionReassignments",
-        K.ALTER_PARTITION_REASSIGNMENTS,
         0,
         named(alter_partition_reassignments, partition_index=0, replicas=[0]),
-        ((cluster(OP.ALTER),),),
+        cluster(OP.ALTER),
     ),
-    Q(
+    ask(
         "ListPartitionReassignments",
-        K.LIST_PARTITION_REASSIGNMENTS,
         0,
         lambda _: list_partition_reassignments.REQUEST(),
-        ((cluster(OP.DESCRIBE),),),
+        cluster(OP.DESCRIBE),
     ),
-    Q(
+    ask(
         "OffsetDelete",
-        K.OFFSET_DELETE,
         0,
         lambda g: offset_delete.REQUEST(
             group_id=g.group,
@@ -1070,103 +940,80 @@ QUESTIONS: tuple[Question, ...] = (
                 )
             ],
         ),
-        ((group(OP.DELETE),), (READ,)),
+        group(OP.DELETE),
+        READ,
     ),
-    Q("DescribeQuorum", K.DESCRIBE_QUORUM, 2, lambda _: QUORUM, ((cluster(OP.DESCRIBE),),)),
-    Q(
-        "UpdateFeatures",
-        K.UPDATE_FEATURES,
-        2,
-        lambda _: update_features.REQUEST(timeout_ms=10_000),
-        ((cluster(OP.ALTER),),),
+    ask("DescribeQuorum", 2, lambda _: QUORUM, cluster(OP.DESCRIBE)),
+    ask(
+        "UpdateFeatures", 2, lambda _: update_features.REQUEST(timeout_ms=10_000), cluster(OP.ALTER)
     ),
-    Q(
+    ask(
         "DescribeCluster",
-        K.DESCRIBE_CLUSTER,
         1,
         lambda _: describe_cluster.REQUEST(include_cluster_authorized_operations=True),
-        (),
         also=(cluster(OP.DESCRIBE), cluster(OP.ALTER), cluster(OP.CREATE)),
     ),
-    Q(
+    ask(
         "DescribeProducers",
-        K.DESCRIBE_PRODUCERS,
         0,
         lambda g: describe_producers.REQUEST(
             topics=[describe_producers.TOPIC(name=g.topic, partition_indexes=[0])]
         ),
-        ((READ,),),
+        READ,
     ),
-    Q(
+    ask(
         "DescribeTransactions",
-        K.DESCRIBE_TRANSACTIONS,
         0,
         lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
-        ((DESCRIBE_BY_ID,),),
+        DESCRIBE_BY_ID,
     ),
-    Q(
+    ask(
         "DescribeTransactions, its topics",
-        K.DESCRIBE_TRANSACTIONS,
         0,
         lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
-        ((DESCRIBE_BY_ID,), (DESCRIBE,)),
+        DESCRIBE_BY_ID,
+        DESCRIBE,
         hides="topic",
     ),
-    Q(
+    ask(
         "ListTransactions",
-        K.LIST_TRANSACTIONS,
         1,
         lambda _: list_transactions.REQUEST(duration_filter=-1),
-        ((DESCRIBE_BY_ID,),),
+        DESCRIBE_BY_ID,
         hides="transactional_id",
     ),
-    Q(
-        "ConsumerGroupHeartbeat",
-        K.CONSUMER_GROUP_HEARTBEAT,
-        1,
-        beats(names="topic"),
-        ((group(OP.READ, "fresh"),), (DESCRIBE,)),
-    ),
-    Q(
-        "ConsumerGroupHeartbeat, by a pattern",
-        K.CONSUMER_GROUP_HEARTBEAT,
-        1,
-        beats(pattern="topic"),
-        ((group(OP.READ, "fresh"),),),
-    ),
-    Q(
+    ask("ConsumerGroupHeartbeat", 1, beats(names="topic"), group(OP.READ, "fresh"), DESCRIBE),
+    ask("ConsumerGroupHeartbeat, by a pattern", 1, beats(pattern="topic"), group(OP.READ, "fresh")),
+    ask(
         "ConsumerGroupDescribe",
-        K.CONSUMER_GROUP_DESCRIBE,
         1,
         lambda g: consumer_group_describe.REQUEST(
             group_ids=[g.consumers], include_authorized_operations=True
         ),
-        ((group(OP.DESCRIBE, "consumers"),), (DESCRIBE,)),
+        group(OP.DESCRIBE, "consumers"),
+        DESCRIBE,
     ),
-    Q(
+    ask(
         "ListConfigResources",
-        K.LIST_CONFIG_RESOURCES,
         1,
         lambda _: list_config_resources.REQUEST(resource_types=[ON_BROKER]),
-        ((cluster(OP.DESCRIBE_CONFIGS),),),
+        cluster(OP.DESCRIBE_CONFIGS),
     ),
-    Q(
+    ask(
         "DescribeTopicPartitions",
-        K.DESCRIBE_TOPIC_PARTITIONS,
         0,
         lambda g: describe_topic_partitions.REQUEST(
             topics=[describe_topic_partitions.TOPIC(name=g.topic)]
         ),
-        ((DESCRIBE,),),
+        DESCRIBE,
     ),
-    Q(
+    ask(
         "DescribeTopicPartitions, of all topics",
-        K.DESCRIBE_TOPIC_PARTITIONS,
         0,
         lambda _: describe_topic_partitions.REQUEST(topics=[]),
-        ((DESCRIBE,),),
+        DESCRIBE,
         hides="topic",
     ),
 )
-FREE = {K.API_VERSIONS, K.SASL_HANDSHAKE, K.SASL_AUTHENTICATE}
+FREE = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
 """They need nothing: a client sends them before it has said who it is."""

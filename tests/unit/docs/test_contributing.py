@@ -3,10 +3,11 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from unit.docs.pages import ROOT, code
 
 from samsa.broker.work import Work, WorkLimits
-from samsa.wire import schema
+from samsa.wire import messages, schema
 
 TABLE, HANDLER = code(ROOT / "CONTRIBUTING.md", "python")
 VERSION_WITH_DETAILS = 1
@@ -24,18 +25,19 @@ def test_the_table_of_the_example_is_written_and_read():
         assert read.include_details == (version >= VERSION_WITH_DETAILS)
 
 
-async def test_the_handler_of_the_example_answers_and_is_registered():
+async def test_the_handler_of_the_example_answers_and_is_registered(
+    monkeypatch: pytest.MonkeyPatch,
+):
     registered = {}
+    rows = SimpleNamespace(RESPONSE=SimpleNamespace, THING=SimpleNamespace)
+    monkeypatch.setattr(messages, "describe_things", rows, raising=False)
 
     def handles(key: str) -> Any:
         return lambda handler: registered.setdefault(key, handler)
 
     names: dict[str, Any] = {
-        "TYPE_CHECKING": False,
         "handles": handles,
         "ApiKey": SimpleNamespace(DESCRIBE_THINGS="describe things"),
-        "RESPONSE": lambda **fields: SimpleNamespace(**fields),
-        "THING": lambda **fields: SimpleNamespace(**fields),
     }
     exec(HANDLER, names)
     broker = SimpleNamespace(work=Work(WorkLimits()))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from samsa.broker.work import Work
@@ -20,22 +19,9 @@ from samsa.ports import StorageError, Unavailable, UnknownPartition
 from samsa.topics.compacted import WithoutKeys
 from samsa.topics.configs import Refused
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.produce import (
-    PARTITION_RESPONSE,
-    RECORD_ERROR,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
+from samsa.wire.messages import produce as wire
 
 from .appends import Pending, Terms
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.produce import (
-        PartitionProduceResponse,
-        ProduceResponse,
-        TopicProduceData,
-        TopicProduceResponse,
-    )
 
 FIRST_WITH_NUMBERS = 5
 """The first version with all three numbers: offset, append time, log start."""
@@ -53,18 +39,18 @@ _REFUSALS = {
 }
 
 
-def response(pending: list[Pending]) -> ProduceResponse:
+def response(pending: list[Pending]) -> wire.ProduceResponse:
     answers = TopicAnswers()
     for one in pending:
         answers.add(one)
-    return RESPONSE(responses=answers.topics)
+    return wire.RESPONSE(responses=answers.topics)
 
 
-async def response_in_pieces(pending: list[Pending], work: Work) -> ProduceResponse:
+async def response_in_pieces(pending: list[Pending], work: Work) -> wire.ProduceResponse:
     answers = TopicAnswers()
     async for one in work.pace(pending):
         answers.add(one)
-    return RESPONSE(responses=answers.topics)
+    return wire.RESPONSE(responses=answers.topics)
 
 
 class TopicAnswers:
@@ -73,14 +59,14 @@ class TopicAnswers:
     __slots__ = ("_last", "topics")
 
     def __init__(self) -> None:
-        self.topics: list[TopicProduceResponse] = []
-        self._last: TopicProduceData | None = None
+        self.topics: list[wire.TopicProduceResponse] = []
+        self._last: wire.TopicProduceData | None = None
 
     def add(self, one: Pending) -> None:
         if one.topic is not self._last:
             self._last = one.topic
             self.topics.append(
-                TOPIC_RESPONSE(
+                wire.TOPIC_RESPONSE(
                     name=one.topic.name, topic_id=one.topic.topic_id, partition_responses=[]
                 )
             )
@@ -102,20 +88,20 @@ def stored_alone(terms: Terms, pending: list[Pending]) -> bytes | None:
 @lru_cache(REMEMBERED)
 def _around_numbers(version: int, name: str, topic_id: UUID, index: int) -> tuple[bytes, bytes]:
     offset, time, log_start = _MARKS
-    partition = PARTITION_RESPONSE(
+    partition = wire.PARTITION_RESPONSE(
         index=index, base_offset=offset, log_append_time_ms=time, log_start_offset=log_start
     )
-    topic = TOPIC_RESPONSE(name=name, topic_id=topic_id, partition_responses=[partition])
-    body = RESPONSE.encode_bytes(version, RESPONSE(responses=[topic]))
+    topic = wire.TOPIC_RESPONSE(name=name, topic_id=topic_id, partition_responses=[partition])
+    body = wire.RESPONSE.encode_bytes(version, wire.RESPONSE(responses=[topic]))
     before, marks, after = body.partition(_NUMBERS.pack(*_MARKS))
     assert marks, f"Produce v{version} does not have its three numbers side by side"
     return before, after
 
 
-def _partition_response(one: Pending) -> PartitionProduceResponse:
+def _partition_response(one: Pending) -> wire.PartitionProduceResponse:
     outcome = _outcome(one.result)
     if isinstance(outcome, Refused):
-        return PARTITION_RESPONSE(
+        return wire.PARTITION_RESPONSE(
             index=one.number,
             error_code=outcome.code,
             base_offset=-1,
@@ -124,11 +110,11 @@ def _partition_response(one: Pending) -> PartitionProduceResponse:
             log_start_offset=0 if outcome.code is ErrorCode.UNKNOWN_PRODUCER_ID else -1,
             error_message=outcome.message,
             record_errors=[
-                RECORD_ERROR(batch_index=at, batch_index_error_message=why)
+                wire.RECORD_ERROR(batch_index=at, batch_index_error_message=why)
                 for at, why in _refused_records(outcome)
             ],
         )
-    return PARTITION_RESPONSE(
+    return wire.PARTITION_RESPONSE(
         index=one.number,
         base_offset=outcome.offset,
         log_append_time_ms=one.appended_at,

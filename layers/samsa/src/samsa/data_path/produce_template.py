@@ -11,18 +11,15 @@ request that begins with them and has no tags is certain to mean what the row sa
 """
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import Request, request_frame
-from samsa.wire.messages.produce import PARTITION, REQUEST, TOPIC
+from samsa.wire.messages import produce as wire
 from samsa.wire.runtime import varint
 
 from .appends import Terms
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.produce import ProduceRequest, TopicProduceData
 
 SINCE = 9
 """The first flexible version: it has a varint before the records, and tags after them."""
@@ -42,7 +39,7 @@ class ProduceTemplate(NamedTuple):
     client_id: str | None
     terms: Terms
     timeout_s: float | None
-    topic: "TopicProduceData"
+    topic: "wire.TopicProduceData"
     """A row with a name and an id, and no partitions."""
     topic_key: str | UUID
     number: int
@@ -71,7 +68,7 @@ class ProduceTemplates:
         self._end = 0
         """Where the bytes before the records end, in the template that was learned last."""
 
-    def learn(self, request: Request, row: "ProduceRequest") -> None:
+    def learn(self, request: Request, row: "wire.ProduceRequest") -> None:
         """`row` is for one partition."""
         version = request.api_version
         if version < SINCE or not self._to_learn:
@@ -83,7 +80,7 @@ class ProduceTemplates:
             request.client_id,
             Terms(version, row.acks),
             timeout_of(row),
-            TOPIC(name=topic.name, topic_id=topic.topic_id),
+            wire.TOPIC(name=topic.name, topic_id=topic.topic_id),
             topic.topic_id if version >= FIRST_BY_ID else topic.name,
             partition.index,
             row.transactional_id,
@@ -109,26 +106,26 @@ class ProduceTemplates:
         return TemplateMatch(template, correlation_id, frame[first:end])
 
 
-def timeout_of(row: "ProduceRequest") -> float | None:
+def timeout_of(row: "wire.ProduceRequest") -> float | None:
     return row.timeout_ms / 1000 if row.timeout_ms > 0 else None
 
 
-def _before_records(request: Request, row: "ProduceRequest") -> bytes:
+def _before_records(request: Request, row: "wire.ProduceRequest") -> bytes:
     """The encoded request without records, and without its end: the records' length and the tags.
 
     `request_frame` begins with the frame's size, which is cut off too.
     """
     (topic,) = row.topic_data
     (partition,) = topic.partition_data
-    bare = REQUEST(
+    bare = wire.REQUEST(
         transactional_id=row.transactional_id,
         acks=row.acks,
         timeout_ms=row.timeout_ms,
         topic_data=[
-            TOPIC(
+            wire.TOPIC(
                 name=topic.name,
                 topic_id=topic.topic_id,
-                partition_data=[PARTITION(index=partition.index, records=b"")],
+                partition_data=[wire.PARTITION(index=partition.index, records=b"")],
             )
         ],
     )

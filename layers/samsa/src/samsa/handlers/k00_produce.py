@@ -50,17 +50,12 @@ from samsa.topics.permitted import Need, may_transactional_id, need
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.produce import RESPONSE
+from samsa.wire.messages import produce as wire
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from samsa.security.access import Access
-    from samsa.wire.messages.produce import (
-        PartitionProduceData,
-        ProduceRequest,
-        ProduceResponse,
-    )
 
 
 class Produced(Later):
@@ -71,14 +66,14 @@ class Produced(Later):
         terms: Terms,
         pending: list[Pending],
         timeout_s: float | None,
-        alone: ProduceRequest | None = None,
+        alone: wire.ProduceRequest | None = None,
     ) -> None:
         under_way = [one.result for one in pending if isinstance(one.result, Appending)]
         super().__init__(under_way, timeout_s, alone)
         self._terms = terms
         self._pending = pending
 
-    def build(self) -> ProduceResponse | None:
+    def build(self) -> wire.ProduceResponse | None:
         return None if self._terms.acks == 0 else response(self._pending)
 
     def body(self) -> bytes | None:
@@ -86,7 +81,7 @@ class Produced(Later):
 
 
 @handles(ApiKey.PRODUCE)
-async def produce(request: ProduceRequest, context: Context, broker: Broker) -> Later:
+async def produce(request: wire.ProduceRequest, context: Context, broker: Broker) -> Later:
     terms = Terms(context.version, request.acks, broker.ports_of(context).lingers)
     timeout_s = timeout_of(request)
     pending: list[Pending] = []
@@ -120,7 +115,7 @@ async def produce(request: ProduceRequest, context: Context, broker: Broker) -> 
 
 
 async def _unless_stray(
-    entry: PartitionProduceData, found: Topic | Refused, broker: Broker
+    entry: wire.PartitionProduceData, found: Topic | Refused, broker: Broker
 ) -> Topic | Refused:
     """The topic, or why a batch that is outside of its producer's transaction is refused."""
     if isinstance(found, Refused):
@@ -128,7 +123,7 @@ async def _unless_stray(
     return await why_stray(entry.records, found, entry.index, broker) or found
 
 
-def _is_long(request: ProduceRequest) -> bool:
+def _is_long(request: wire.ProduceRequest) -> bool:
     topics = request.topic_data
     return len(topics) > FEW or any(len(topic.partition_data) > FEW for topic in topics)
 
@@ -142,13 +137,13 @@ class ProducedLong(Later):
     def __init__(
         self,
         under_way: list[Appending],
-        row: ProduceResponse | None = None,
+        row: wire.ProduceResponse | None = None,
         body: bytes | None = None,
     ) -> None:
         super().__init__(under_way, 0.0)
         self._row, self._body = row, body
 
-    def build(self) -> ProduceResponse | None:
+    def build(self) -> wire.ProduceResponse | None:
         return self._row
 
     def body(self) -> bytes | None:
@@ -166,7 +161,7 @@ async def _produced_long(
     if terms.acks == 0:
         return ProducedLong(late)
     row = await response_in_pieces(pending, broker.work)
-    body = await broker.work.in_thread(RESPONSE.encode_bytes, terms.version, row)
+    body = await broker.work.in_thread(wire.RESPONSE.encode_bytes, terms.version, row)
     return ProducedLong(late, row, body)
 
 

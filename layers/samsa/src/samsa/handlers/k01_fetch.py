@@ -39,23 +39,10 @@ from samsa.topics.configs import Refused
 from samsa.topics.permitted import need
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.fetch import (
-    ABORTED_TRANSACTION,
-    PARTITION_RESPONSE,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
+from samsa.wire.messages import fetch as wire
 
 if TYPE_CHECKING:
     from samsa.security.throttling import ClientThrottle
-    from samsa.wire.messages.fetch import (
-        AbortedTransaction,
-        FetchableTopicResponse,
-        FetchRequest,
-        FetchResponse,
-        FetchTopic,
-        PartitionData,
-    )
 
 READ_COMMITTED = 1
 FIRST_BY_ID = 13
@@ -66,9 +53,11 @@ TRIES = 3
 
 
 @handles(ApiKey.FETCH)
-async def fetch(request: FetchRequest, context: Context, broker: Broker) -> FetchResponse | Held:
+async def fetch(
+    request: wire.FetchRequest, context: Context, broker: Broker
+) -> wire.FetchResponse | Held:
     if request.session_id != 0:
-        return RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        return wire.RESPONSE(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     reads = await _resolve_all(request, context, broker)
     if request.rack_id:
         async for read in broker.work.pace(reads):
@@ -86,7 +75,7 @@ async def fetch(request: FetchRequest, context: Context, broker: Broker) -> Fetc
     if context.throttle is not None:
         throttle_ms = _throttle_ms(reads, context.throttle)
         if throttle_ms:
-            return RESPONSE(throttle_time_ms=throttle_ms)
+            return wire.RESPONSE(throttle_time_ms=throttle_ms)
     size = _memory(reads, old, broker)
     await broker.answer_memory.acquire(size)
     try:
@@ -116,7 +105,7 @@ def _memory(reads: list[Read], old: MessageSets | None, broker: Broker) -> int:
     return sum(read.plan.size for read in reads if read.plan) if broker.stores.objects.remote else 0
 
 
-async def _resolve_all(request: FetchRequest, context: Context, broker: Broker) -> list[Read]:
+async def _resolve_all(request: wire.FetchRequest, context: Context, broker: Broker) -> list[Read]:
     by_id, needs = context.version >= FIRST_BY_ID, need(context.access, Operation.READ)
     how = by_id, broker, request.isolation_level == READ_COMMITTED, needs
     topics = request.topics
@@ -127,7 +116,7 @@ async def _resolve_all(request: FetchRequest, context: Context, broker: Broker) 
 
 
 async def _wait_for_data(
-    request: FetchRequest, reads: list[Read], most: int, ports: RequestPorts, broker: Broker
+    request: wire.FetchRequest, reads: list[Read], most: int, ports: RequestPorts, broker: Broker
 ) -> None:
     clock, wakeups = ports.clock, ports.wakeups
     max_wait_ms = max(0, request.max_wait_ms)
@@ -219,51 +208,53 @@ async def _load(read: Read, old: MessageSets | None, objects: Objects, broker: B
     read.refuse(Refused(ErrorCode.KAFKA_STORAGE_ERROR, "the log keeps moving"))
 
 
-def _response(request: FetchRequest, reads: list[Read]) -> FetchResponse:
-    topics: list[FetchableTopicResponse] = []
+def _response(request: wire.FetchRequest, reads: list[Read]) -> wire.FetchResponse:
+    topics: list[wire.FetchableTopicResponse] = []
     _add_responses(request, reads, topics, None)
-    return RESPONSE(responses=topics)
+    return wire.RESPONSE(responses=topics)
 
 
 async def _response_in_pieces(
-    request: FetchRequest, reads: list[Read], broker: Broker
-) -> FetchResponse:
-    topics: list[FetchableTopicResponse] = []
-    last: FetchTopic | None = None
+    request: wire.FetchRequest, reads: list[Read], broker: Broker
+) -> wire.FetchResponse:
+    topics: list[wire.FetchableTopicResponse] = []
+    last: wire.FetchTopic | None = None
     for start in range(0, len(reads), SHORT):
         if start:
             await broker.work.give_way()
         last = _add_responses(request, reads[start : start + SHORT], topics, last)
-    return RESPONSE(responses=topics)
+    return wire.RESPONSE(responses=topics)
 
 
 def _add_responses(
-    request: FetchRequest,
+    request: wire.FetchRequest,
     reads: list[Read],
-    topics: list[FetchableTopicResponse],
-    last: FetchTopic | None,
-) -> FetchTopic | None:
+    topics: list[wire.FetchableTopicResponse],
+    last: wire.FetchTopic | None,
+) -> wire.FetchTopic | None:
     """`last` is the request's row that the last of `topics` answers; its new value is returned."""
     for read in reads:
         if read.topic is not last:
             last = read.topic
-            topics.append(TOPIC_RESPONSE(topic=last.topic, topic_id=last.topic_id, partitions=[]))
+            topics.append(
+                wire.TOPIC_RESPONSE(topic=last.topic, topic_id=last.topic_id, partitions=[])
+            )
         topics[-1].partitions.append(_partition_response(request, read))
     return last
 
 
-def _partition_response(request: FetchRequest, read: Read) -> PartitionData:
-    aborted: list[AbortedTransaction] | None = None
+def _partition_response(request: wire.FetchRequest, read: Read) -> wire.PartitionData:
+    aborted: list[wire.AbortedTransaction] | None = None
     if read.committed:
         # By first offset, not by marker as in Kafka: KafkaJS relies on it, no client on the other.
         plan = read.plan
         found = sorted(plan.aborted, key=attrgetter("first")) if plan is not None else ()
         aborted = [
-            ABORTED_TRANSACTION(producer_id=one.producer_id, first_offset=one.first)
+            wire.ABORTED_TRANSACTION(producer_id=one.producer_id, first_offset=one.first)
             for one in found
         ]
     if read.near is not None:
-        return PARTITION_RESPONSE(
+        return wire.PARTITION_RESPONSE(
             partition_index=read.entry.partition,
             high_watermark=read.visible_end,
             aborted_transactions=aborted,
@@ -272,7 +263,7 @@ def _partition_response(request: FetchRequest, read: Read) -> PartitionData:
         )
     if read.plan is None:
         code = read.refused.code if read.refused else ErrorCode.UNKNOWN_SERVER_ERROR
-        return PARTITION_RESPONSE(
+        return wire.PARTITION_RESPONSE(
             partition_index=read.entry.partition,
             error_code=code,
             high_watermark=read.visible_end,
@@ -280,7 +271,7 @@ def _partition_response(request: FetchRequest, read: Read) -> PartitionData:
             aborted_transactions=aborted,
             records=[],
         )
-    return PARTITION_RESPONSE(
+    return wire.PARTITION_RESPONSE(
         partition_index=read.entry.partition,
         high_watermark=read.plan.visible_end,
         last_stable_offset=read.plan.stable_end,

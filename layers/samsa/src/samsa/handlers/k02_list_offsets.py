@@ -13,7 +13,6 @@ came with 7, −4 with 8, −5 with 9, −6 with 11: in earlier versions they ar
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.data_path.committed_reads import settle_before
@@ -26,17 +25,7 @@ from samsa.topics.permitted import need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.list_offsets import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.list_offsets import (
-        ListOffsetsPartition,
-        ListOffsetsPartitionResponse,
-        ListOffsetsRequest,
-        ListOffsetsResponse,
-        ListOffsetsTopic,
-        ListOffsetsTopicResponse,
-    )
+from samsa.wire.messages import list_offsets as wire
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
 EARLIEST_PENDING_UPLOAD = -6
@@ -49,18 +38,18 @@ READ_COMMITTED = 1
 
 @handles(ApiKey.LIST_OFFSETS)
 async def list_offsets(
-    request: ListOffsetsRequest, context: Context, broker: Broker
-) -> ListOffsetsResponse:
+    request: wire.ListOffsetsRequest, context: Context, broker: Broker
+) -> wire.ListOffsetsResponse:
     needs = need(context.access, Operation.DESCRIBE)
 
-    async def answer(topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
+    async def answer(topic: wire.ListOffsetsTopic) -> wire.ListOffsetsTopicResponse:
         found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR, needs)
         committed = request.isolation_level == READ_COMMITTED
         each = partial(_answer, found, committed, context, broker)
         partitions = await broker.work.each(topic.partitions, each)
-        return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
+        return wire.TOPIC_RESPONSE(name=topic.name, partitions=partitions)
 
-    return RESPONSE(topics=await broker.work.each(request.topics, answer))
+    return wire.RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
 async def _answer(
@@ -68,8 +57,8 @@ async def _answer(
     committed: bool,
     context: Context,
     broker: Broker,
-    entry: ListOffsetsPartition,
-) -> ListOffsetsPartitionResponse:
+    entry: wire.ListOffsetsPartition,
+) -> wire.ListOffsetsPartitionResponse:
     try:
         partition = partition_in(topic, entry.partition_index, entry.current_leader_epoch)
         if context.version < SINCE.get(entry.timestamp, 0):
@@ -86,13 +75,13 @@ async def _answer(
     except RecordError:
         code = ErrorCode.CORRUPT_MESSAGE
     else:
-        return PARTITION_RESPONSE(
+        return wire.PARTITION_RESPONSE(
             partition_index=entry.partition_index,
             timestamp=at.timestamp,
             offset=at.offset,
             leader_epoch=LEADER_EPOCH if at.offset >= 0 else -1,
         )
-    return PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
+    return wire.PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
 
 
 async def _look_up(partition: Partition, timestamp: int, committed: bool, broker: Broker) -> Found:
@@ -115,15 +104,15 @@ async def _look_up(partition: Partition, timestamp: int, committed: bool, broker
 
 
 async def _old_style(
-    partition: Partition, entry: ListOffsetsPartition, broker: Broker
-) -> ListOffsetsPartitionResponse:
+    partition: Partition, entry: wire.ListOffsetsPartition, broker: Broker
+) -> wire.ListOffsetsPartitionResponse:
     head = await broker.log.head(partition)
     if entry.timestamp == LATEST:
         offsets = sorted({head.next_offset, head.log_start}, reverse=True)
     else:
         found = await _look_up(partition, entry.timestamp, False, broker)
         offsets = [found.offset if found.offset >= 0 else head.next_offset]
-    return PARTITION_RESPONSE(
+    return wire.PARTITION_RESPONSE(
         partition_index=entry.partition_index,
         old_style_offsets=offsets[: max(0, entry.max_num_offsets)],
     )

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
@@ -37,16 +36,7 @@ from samsa.topics.permitted import (
 from samsa.topics.resolve import topic_or_new
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.metadata import BROKER, PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.metadata import (
-        MetadataRequest,
-        MetadataRequestTopic,
-        MetadataResponse,
-        MetadataResponsePartition,
-        MetadataResponseTopic,
-    )
+from samsa.wire.messages import metadata as wire
 
 NO_ID = UUID(int=0)
 MANY = 64
@@ -54,22 +44,24 @@ MANY = 64
 HIDDEN = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_ID)
 """Answers with these errors do not say what is allowed on the topic."""
 ROWS_KEPT = 50_000
-_ROWS: dict[tuple[Choice, bool], list[MetadataResponsePartition]] = {}
+_ROWS: dict[tuple[Choice, bool], list[wire.MetadataResponsePartition]] = {}
 """Cached rows of partitions by number, without and with replicas, if there is one node: these rows
 are the same for all topics."""
 
 
 @handles(ApiKey.METADATA)
-async def metadata(request: MetadataRequest, context: Context, broker: Broker) -> MetadataResponse:
+async def metadata(
+    request: wire.MetadataRequest, context: Context, broker: Broker
+) -> wire.MetadataResponse:
     nodes = broker.nodes  # the same nodes for the whole answer, even if they change meanwhile
     topics = await _topics(request, context, broker, nodes)
     if request.include_topic_authorized_operations:
         async for topic in broker.work.pace(topics):
             if topic.error_code not in HIDDEN:
                 topic.topic_authorized_operations = on_topic(context.access, topic.name or "")
-    return RESPONSE(
+    return wire.RESPONSE(
         brokers=[
-            BROKER(node_id=node.id, host=node.host, port=node.port, rack=node.rack)
+            wire.BROKER(node_id=node.id, host=node.host, port=node.port, rack=node.rack)
             for node in nodes.named(context.address)
         ],
         cluster_id=broker.cluster_id,
@@ -82,8 +74,8 @@ async def metadata(request: MetadataRequest, context: Context, broker: Broker) -
 
 
 async def _topics(
-    request: MetadataRequest, context: Context, broker: Broker, nodes: Nodes
-) -> list[MetadataResponseTopic]:
+    request: wire.MetadataRequest, context: Context, broker: Broker, nodes: Nodes
+) -> list[wire.MetadataResponseTopic]:
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = await visible(await broker.catalog.all(), context.access, broker.work)
         return [_described(topic, context, nodes) async for topic in broker.work.pace(topics)]
@@ -104,13 +96,13 @@ async def _listed(broker: Broker) -> Mapping[str, Topic] | None:
 
 
 async def _asked_for(
-    asked: MetadataRequestTopic,
+    asked: wire.MetadataRequestTopic,
     listed: Mapping[str, Topic] | None,
-    request: MetadataRequest,
+    request: wire.MetadataRequest,
     context: Context,
     broker: Broker,
     nodes: Nodes,
-) -> MetadataResponseTopic:
+) -> wire.MetadataResponseTopic:
     try:
         found = await _find(asked, listed, request, context, broker)
         return _described(found, context, nodes)
@@ -118,7 +110,7 @@ async def _asked_for(
         code = refused.code
     except Unavailable:
         code = ErrorCode.LEADER_NOT_AVAILABLE
-    return TOPIC_RESPONSE(
+    return wire.TOPIC_RESPONSE(
         error_code=code,
         name=asked.name if asked.name is not None or context.version >= 12 else "",
         topic_id=asked.topic_id,
@@ -128,9 +120,9 @@ async def _asked_for(
 
 
 async def _find(
-    asked: MetadataRequestTopic,
+    asked: wire.MetadataRequestTopic,
     listed: Mapping[str, Topic] | None,
-    request: MetadataRequest,
+    request: wire.MetadataRequest,
     context: Context,
     broker: Broker,
 ) -> Topic:
@@ -146,8 +138,8 @@ async def _find(
     return topic
 
 
-def _described(topic: Topic, context: Context, nodes: Nodes) -> MetadataResponseTopic:
-    return TOPIC_RESPONSE(
+def _described(topic: Topic, context: Context, nodes: Nodes) -> wire.MetadataResponseTopic:
+    return wire.TOPIC_RESPONSE(
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.name in INTERNAL,
@@ -155,23 +147,25 @@ def _described(topic: Topic, context: Context, nodes: Nodes) -> MetadataResponse
     )
 
 
-def _partitions(topic: Topic, with_replicas: bool, nodes: Nodes) -> list[MetadataResponsePartition]:
+def _partitions(
+    topic: Topic, with_replicas: bool, nodes: Nodes
+) -> list[wire.MetadataResponsePartition]:
     if nodes.only is not None:
         return _alike(nodes.only, topic.partitions, with_replicas)
     choices = nodes.choices(topic.id, range(topic.partitions))
     return [_kept_row(number, choice, with_replicas) for number, choice in enumerate(choices)]
 
 
-def _alike(choice: Choice, count: int, with_replicas: bool) -> list[MetadataResponsePartition]:
+def _alike(choice: Choice, count: int, with_replicas: bool) -> list[wire.MetadataResponsePartition]:
     rows = _ROWS.setdefault((choice, with_replicas), [])
     for number in range(len(rows), count):
         rows.append(_row(number, choice, with_replicas))
     return rows[:count]
 
 
-def _row(number: int, choice: Choice, with_replicas: bool) -> MetadataResponsePartition:
+def _row(number: int, choice: Choice, with_replicas: bool) -> wire.MetadataResponsePartition:
     replicas = list(choice.replicas) if with_replicas else []
-    return PARTITION_RESPONSE(
+    return wire.PARTITION_RESPONSE(
         partition_index=number,
         leader_id=choice.leader,
         leader_epoch=LEADER_EPOCH,

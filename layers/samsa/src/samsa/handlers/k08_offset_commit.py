@@ -10,8 +10,6 @@ group from an old generation. 10 names topics by id.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.coordinator.offsets import committed, refusal
@@ -24,17 +22,7 @@ from samsa.topics.permitted import may_group, need
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.offset_commit import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.offset_commit import (
-        OffsetCommitRequest,
-        OffsetCommitRequestPartition,
-        OffsetCommitRequestTopic,
-        OffsetCommitResponse,
-        OffsetCommitResponsePartition,
-        OffsetCommitResponseTopic,
-    )
+from samsa.wire.messages import offset_commit as wire
 
 FIRST_WITH_IDS = 10
 FIRST_OF_CONSUMER_PROTOCOL = FIRST_WITH_NOT_FOUND = 9
@@ -45,8 +33,8 @@ stored and others not. The client gets the error; a retry stores the same offset
 
 @handles(ApiKey.OFFSET_COMMIT)
 async def offset_commit(
-    request: OffsetCommitRequest, context: Context, broker: Broker
-) -> OffsetCommitResponse:
+    request: wire.OffsetCommitRequest, context: Context, broker: Broker
+) -> wire.OffsetCommitResponse:
     offsets: Offsets = {}
     if not may_group(context.access, Operation.READ, request.group_id):
         return _refused(request, ErrorCode.GROUP_AUTHORIZATION_FAILED)
@@ -58,31 +46,31 @@ async def offset_commit(
     async for topic in broker.work.pace(topics if code else ()):
         for partition in topic.partitions:
             partition.error_code = partition.error_code or code
-    return RESPONSE(topics=topics)
+    return wire.RESPONSE(topics=topics)
 
 
-def _refused(request: OffsetCommitRequest, code: ErrorCode) -> OffsetCommitResponse:
+def _refused(request: wire.OffsetCommitRequest, code: ErrorCode) -> wire.OffsetCommitResponse:
     topics = [
-        TOPIC_RESPONSE(
+        wire.TOPIC_RESPONSE(
             name=topic.name,
             topic_id=topic.topic_id,
             partitions=[_answered(entry, code) for entry in topic.partitions],
         )
         for topic in request.topics
     ]
-    return RESPONSE(topics=topics)
+    return wire.RESPONSE(topics=topics)
 
 
 async def _topic(
-    asked: OffsetCommitRequestTopic,
-    request: OffsetCommitRequest,
+    asked: wire.OffsetCommitRequestTopic,
+    request: wire.OffsetCommitRequest,
     context: Context,
     broker: Broker,
     offsets: Offsets,
-) -> OffsetCommitResponseTopic:
+) -> wire.OffsetCommitResponseTopic:
     """The answer for one topic, as far as it is known; offsets to store are added to `offsets`."""
     by_id = context.version >= FIRST_WITH_IDS
-    answer = TOPIC_RESPONSE(name=asked.name, topic_id=asked.topic_id)
+    answer = wire.TOPIC_RESPONSE(name=asked.name, topic_id=asked.topic_id)
     try:
         key = asked.topic_id if by_id else asked.name
         topic = await topic_of(key, broker, need(context.access, Operation.READ))
@@ -104,13 +92,13 @@ async def _topic(
 
 
 def _answered(
-    entry: OffsetCommitRequestPartition, code: ErrorCode
-) -> OffsetCommitResponsePartition:
-    return PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
+    entry: wire.OffsetCommitRequestPartition, code: ErrorCode
+) -> wire.OffsetCommitResponsePartition:
+    return wire.PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
 
 
 async def _commit(
-    request: OffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
+    request: wire.OffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
 ) -> ErrorCode:
     try:
         code = await _why_not(request, context, broker)
@@ -132,7 +120,9 @@ async def _commit(
     return ErrorCode.NONE
 
 
-async def _why_not(request: OffsetCommitRequest, context: Context, broker: Broker) -> ErrorCode:
+async def _why_not(
+    request: wire.OffsetCommitRequest, context: Context, broker: Broker
+) -> ErrorCode:
     group, _ = await broker.coordinator.look(request.group_id)
     generation = request.generation_id_or_member_epoch
     if group is None and generation >= 0 and context.version >= FIRST_WITH_NOT_FOUND:
@@ -150,21 +140,21 @@ async def _why_not(request: OffsetCommitRequest, context: Context, broker: Broke
     )
 
 
-def _speaks_consumer_protocol(request: OffsetCommitRequest, group: Group | None) -> bool:
+def _speaks_consumer_protocol(request: wire.OffsetCommitRequest, group: Group | None) -> bool:
     if not isinstance(group, ConsumerGroup):
         return False
     member = group.members.get(request.member_id)
     return member is not None and member.classic is None
 
 
-async def _store(request: OffsetCommitRequest, broker: Broker, offsets: Offsets) -> bool:
+async def _store(request: wire.OffsetCommitRequest, broker: Broker, offsets: Offsets) -> bool:
     groups, generation = broker.coordinator.groups, request.generation_id_or_member_epoch
     generation = max(generation, -1)
     return await broker.stores.retry(groups.commit, request.group_id, generation, offsets)
 
 
 async def _overtaken(
-    request: OffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
+    request: wire.OffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
 ) -> ErrorCode:
     """A newer generation has committed since the group was read. If the group still allows this
     commit, that was a late commit of a deleted group of the same name: delete it, and store."""

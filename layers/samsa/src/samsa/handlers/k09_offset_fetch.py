@@ -27,28 +27,12 @@ from samsa.topics.permitted import is_visible, may_group, may_topic, need
 from samsa.topics.resolve import topic_of
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.offset_fetch import (
-    GROUP_PARTITION_RESPONSE,
-    GROUP_RESPONSE,
-    GROUP_TOPIC_RESPONSE,
-    PARTITION_RESPONSE,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
+from samsa.wire.messages import offset_fetch as wire
 
 if TYPE_CHECKING:
     from typing import TypeVar
 
     from samsa.security.access import Access
-    from samsa.wire.messages.offset_fetch import (
-        OffsetFetchRequest,
-        OffsetFetchRequestGroup,
-        OffsetFetchRequestTopic,
-        OffsetFetchRequestTopics,
-        OffsetFetchResponse,
-        OffsetFetchResponseGroup,
-        OffsetFetchResponseTopics,
-    )
 
     R = TypeVar("R")
 
@@ -62,30 +46,30 @@ UNSTABLE = Committed(-1, -1, "", 0, 0)
 
 @handles(ApiKey.OFFSET_FETCH)
 async def offset_fetch(
-    request: OffsetFetchRequest, context: Context, broker: Broker
-) -> OffsetFetchResponse:
+    request: wire.OffsetFetchRequest, context: Context, broker: Broker
+) -> wire.OffsetFetchResponse:
     if context.version >= FIRST_WITH_GROUPS:
         stable, groups = request.require_stable, broker.work.pace(request.groups)
         found = [await _group(group, stable, context, broker) async for group in groups]
-        return RESPONSE(groups=found)
+        return wire.RESPONSE(groups=found)
     access = context.access
     offsets: Offsets = {}
     code = ErrorCode.GROUP_AUTHORIZATION_FAILED
     if may_group(access, Operation.DESCRIBE, request.group_id):
         offsets, code = await _offsets(request.group_id, request.require_stable, broker)
     if code and context.version >= FIRST_WITH_GROUP_ERROR:
-        return RESPONSE(error_code=code)
+        return wire.RESPONSE(error_code=code)
     asked = _wanted(request.topics, offsets, access, broker)
-    return RESPONSE(
+    return wire.RESPONSE(
         topics=[
-            TOPIC_RESPONSE(
+            wire.TOPIC_RESPONSE(
                 name=name,
                 partitions=await _rows(
                     broker,
                     name,
                     numbers,
                     offsets,
-                    PARTITION_RESPONSE,
+                    wire.PARTITION_RESPONSE,
                     code or _why_hidden(name, access),
                 ),
             )
@@ -113,7 +97,7 @@ async def _offsets(
 
 
 async def _wanted(
-    topics: list[OffsetFetchRequestTopic] | list[OffsetFetchRequestTopics] | None,
+    topics: list[wire.OffsetFetchRequestTopic] | list[wire.OffsetFetchRequestTopics] | None,
     offsets: Offsets,
     access: Access,
     broker: Broker,
@@ -163,16 +147,16 @@ def _row(number: int, found: Committed, code: ErrorCode, row: Callable[..., R]) 
 
 
 async def _group(
-    asked: OffsetFetchRequestGroup, require_stable: bool, context: Context, broker: Broker
-) -> OffsetFetchResponseGroup:
+    asked: wire.OffsetFetchRequestGroup, require_stable: bool, context: Context, broker: Broker
+) -> wire.OffsetFetchResponseGroup:
     access, code = context.access, ErrorCode.GROUP_AUTHORIZATION_FAILED
     if may_group(access, Operation.DESCRIBE, asked.group_id):
         code = await _why_not(asked, broker)
     if code:
-        return GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
+        return wire.GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
     offsets, code = await _offsets(asked.group_id, require_stable, broker)
     if code:
-        return GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
+        return wire.GROUP_RESPONSE(group_id=asked.group_id, error_code=code)
     by_id = context.version >= FIRST_WITH_IDS
     topics = (
         await _topics_by_id(asked.topics, offsets, access, broker)
@@ -182,10 +166,10 @@ async def _group(
             async for name, numbers in _wanted(asked.topics, offsets, access, broker)
         ]
     )
-    return GROUP_RESPONSE(group_id=asked.group_id, topics=topics)
+    return wire.GROUP_RESPONSE(group_id=asked.group_id, topics=topics)
 
 
-async def _why_not(asked: OffsetFetchRequestGroup, broker: Broker) -> ErrorCode:
+async def _why_not(asked: wire.OffsetFetchRequestGroup, broker: Broker) -> ErrorCode:
     if asked.member_id is None and asked.member_epoch < 0:
         return ErrorCode.NONE
     try:
@@ -202,14 +186,17 @@ async def _topic(
     numbers: list[int],
     offsets: Offsets,
     code: ErrorCode = ErrorCode.NONE,
-) -> OffsetFetchResponseTopics:
-    partitions = await _rows(broker, name, numbers, offsets, GROUP_PARTITION_RESPONSE, code)
-    return GROUP_TOPIC_RESPONSE(name=name, partitions=partitions)
+) -> wire.OffsetFetchResponseTopics:
+    partitions = await _rows(broker, name, numbers, offsets, wire.GROUP_PARTITION_RESPONSE, code)
+    return wire.GROUP_TOPIC_RESPONSE(name=name, partitions=partitions)
 
 
 async def _topics_by_id(
-    asked: list[OffsetFetchRequestTopics] | None, offsets: Offsets, access: Access, broker: Broker
-) -> list[OffsetFetchResponseTopics]:
+    asked: list[wire.OffsetFetchRequestTopics] | None,
+    offsets: Offsets,
+    access: Access,
+    broker: Broker,
+) -> list[wire.OffsetFetchResponseTopics]:
     if asked is not None:
         topics = broker.work.pace(asked)
         return [await _topic_by_id(topic, offsets, access, broker) async for topic in topics]
@@ -224,8 +211,8 @@ async def _topics_by_id(
 
 
 async def _topic_by_id(
-    asked: OffsetFetchRequestTopics, offsets: Offsets, access: Access, broker: Broker
-) -> OffsetFetchResponseTopics:
+    asked: wire.OffsetFetchRequestTopics, offsets: Offsets, access: Access, broker: Broker
+) -> wire.OffsetFetchResponseTopics:
     try:
         topic = await topic_of(asked.topic_id, broker, need(access, Operation.DESCRIBE))
     except Refused as refused:
@@ -238,9 +225,9 @@ async def _topic_by_id(
 
 
 async def _refused(
-    asked: OffsetFetchRequestTopics, code: ErrorCode, broker: Broker
-) -> OffsetFetchResponseTopics:
+    asked: wire.OffsetFetchRequestTopics, code: ErrorCode, broker: Broker
+) -> wire.OffsetFetchResponseTopics:
     partitions = await _rows(
-        broker, "", asked.partition_indexes, {}, GROUP_PARTITION_RESPONSE, code
+        broker, "", asked.partition_indexes, {}, wire.GROUP_PARTITION_RESPONSE, code
     )
-    return GROUP_TOPIC_RESPONSE(topic_id=asked.topic_id, partitions=partitions)
+    return wire.GROUP_TOPIC_RESPONSE(topic_id=asked.topic_id, partitions=partitions)

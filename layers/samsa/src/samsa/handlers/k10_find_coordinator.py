@@ -22,13 +22,12 @@ from samsa.topics.configs import Refused
 from samsa.topics.permitted import may_group, may_transactional_id, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.find_coordinator import COORDINATOR, RESPONSE
+from samsa.wire.messages import find_coordinator as wire
 
 if TYPE_CHECKING:
     from typing import NotRequired, TypedDict
 
     from samsa.security.access import Access
-    from samsa.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 
     class FoundCoordinator(TypedDict):
         node_id: int
@@ -46,8 +45,8 @@ FIRST_WITH_KEYS = 4
 
 @handles(ApiKey.FIND_COORDINATOR)
 async def find_coordinator(
-    request: FindCoordinatorRequest, context: Context, broker: Broker
-) -> FindCoordinatorResponse:
+    request: wire.FindCoordinatorRequest, context: Context, broker: Broker
+) -> wire.FindCoordinatorResponse:
     kind, access = request.key_type, context.access
     keys = request.coordinator_keys
     if context.version < FIRST_WITH_KEYS:
@@ -60,10 +59,10 @@ async def find_coordinator(
         with suppress(Refused, Unavailable, TimeoutError):
             await broker.catalog.offsets_topic()
     if context.version < FIRST_WITH_KEYS:
-        return RESPONSE(**_found_if(may[request.key], kind, request.key, context, broker))
-    return RESPONSE(
+        return wire.RESPONSE(**_found_if(may[request.key], kind, request.key, context, broker))
+    return wire.RESPONSE(
         coordinators=[
-            COORDINATOR(key=key, **_found_if(may[key], kind, key, context, broker))
+            wire.COORDINATOR(key=key, **_found_if(may[key], kind, key, context, broker))
             async for key in broker.work.pace(keys)
         ]
     )

@@ -10,8 +10,6 @@ Versions: 1+ have a rebalance timeout. 4+ are given a member id first and join a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.broker.request_ports import RequestPorts
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
@@ -21,10 +19,7 @@ from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group, sees_topics
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.join_group import MEMBER, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from samsa.wire.messages import join_group as wire
 
 MAX_PROTOCOLS = 100
 """Protocols of one member. Clients have one to three."""
@@ -35,8 +30,8 @@ FIRST_WITH_SKIP_ASSIGNMENT = 9
 
 @handles(ApiKey.JOIN_GROUP)
 async def join_group(
-    request: JoinGroupRequest, context: Context, broker: Broker
-) -> JoinGroupResponse:
+    request: wire.JoinGroupRequest, context: Context, broker: Broker
+) -> wire.JoinGroupResponse:
     if not may_group(context.access, Operation.READ, request.group_id):
         return _refused(request, context, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not is_group_id(request.group_id):
@@ -58,7 +53,9 @@ async def join_group(
     return _response(joined, context)
 
 
-def _join(request: JoinGroupRequest, context: Context, ports: RequestPorts, broker: Broker) -> Join:
+def _join(
+    request: wire.JoinGroupRequest, context: Context, ports: RequestPorts, broker: Broker
+) -> Join:
     return Join(
         member_id=request.member_id,
         instance_id=request.group_instance_id,
@@ -76,8 +73,10 @@ def _join(request: JoinGroupRequest, context: Context, ports: RequestPorts, brok
     )
 
 
-def _refused(request: JoinGroupRequest, context: Context, code: ErrorCode) -> JoinGroupResponse:
-    return RESPONSE(
+def _refused(
+    request: wire.JoinGroupRequest, context: Context, code: ErrorCode
+) -> wire.JoinGroupResponse:
+    return wire.RESPONSE(
         error_code=code, protocol_name=_name(None, context), member_id=request.member_id
     )
 
@@ -86,8 +85,8 @@ def _name(protocol: str | None, context: Context) -> str | None:
     return protocol if protocol or context.version >= FIRST_WITH_NULL_PROTOCOL else ""
 
 
-def _response(joined: Joined, context: Context) -> JoinGroupResponse:
-    return RESPONSE(
+def _response(joined: Joined, context: Context) -> wire.JoinGroupResponse:
+    return wire.RESPONSE(
         error_code=code_of(joined.error),
         generation_id=joined.generation,
         protocol_type=joined.protocol_type,
@@ -96,7 +95,7 @@ def _response(joined: Joined, context: Context) -> JoinGroupResponse:
         skip_assignment=joined.skip_assignment,
         member_id=joined.member_id,
         members=[
-            MEMBER(member_id=each, group_instance_id=instance, metadata=metadata)
+            wire.MEMBER(member_id=each, group_instance_id=instance, metadata=metadata)
             for each, instance, metadata in joined.members
         ],
     )

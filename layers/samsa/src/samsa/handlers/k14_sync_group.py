@@ -8,8 +8,6 @@ Versions: 5+ must name the protocol, and are refused if it is not the group's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of, is_group_id
 from samsa.groups import Sync, Synced
@@ -18,28 +16,25 @@ from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.sync_group import RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from samsa.wire.messages import sync_group as wire
 
 FIRST_WITH_PROTOCOL = 5
 
 
-def _protocol(request: SyncGroupRequest) -> tuple[str | None, str | None]:
+def _protocol(request: wire.SyncGroupRequest) -> tuple[str | None, str | None]:
     return request.protocol_type, request.protocol_name
 
 
 @handles(ApiKey.SYNC_GROUP)
 async def sync_group(
-    request: SyncGroupRequest, context: Context, broker: Broker
-) -> SyncGroupResponse:
+    request: wire.SyncGroupRequest, context: Context, broker: Broker
+) -> wire.SyncGroupResponse:
     if context.version >= FIRST_WITH_PROTOCOL and None in _protocol(request):
-        return RESPONSE(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        return wire.RESPONSE(error_code=ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not may_group(context.access, Operation.READ, request.group_id):
-        return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
+        return wire.RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not is_group_id(request.group_id):
-        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
+        return wire.RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID)
     wakeups = broker.ports_of(context).wakeups
     sync = Sync(
         member_id=request.member_id,
@@ -53,9 +48,9 @@ async def sync_group(
     try:
         synced = await broker.coordinator.ask(request.group_id, sync, wakeups)
     except Unavailable:
-        return RESPONSE(error_code=UNAVAILABLE)
+        return wire.RESPONSE(error_code=UNAVAILABLE)
     assert isinstance(synced, Synced)
-    return RESPONSE(
+    return wire.RESPONSE(
         error_code=code_of(synced.error),
         protocol_type=synced.protocol_type,
         protocol_name=synced.protocol,

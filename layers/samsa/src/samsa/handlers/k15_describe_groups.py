@@ -8,8 +8,6 @@ Versions: up to 5 an unknown group is Dead, without an error; 6 answers GROUP_ID
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import DEAD, Described, described
@@ -18,57 +16,50 @@ from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group, on_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_groups import GROUP, MEMBER, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_groups import (
-        DescribedGroup,
-        DescribeGroupsRequest,
-        DescribeGroupsResponse,
-    )
+from samsa.wire.messages import describe_groups as wire
 
 FIRST_WITH_NOT_FOUND = 6
 
 
 @handles(ApiKey.DESCRIBE_GROUPS)
 async def describe_groups(
-    request: DescribeGroupsRequest, context: Context, broker: Broker
-) -> DescribeGroupsResponse:
+    request: wire.DescribeGroupsRequest, context: Context, broker: Broker
+) -> wire.DescribeGroupsResponse:
     asked = dict.fromkeys(request.groups)
     groups = [await _group(each, context, broker) async for each in broker.work.pace(asked)]
     if request.include_authorized_operations:
         async for group in broker.work.pace(groups):
             if not group.error_code:
                 group.authorized_operations = on_group(context.access, group.group_id)
-    return RESPONSE(groups=groups)
+    return wire.RESPONSE(groups=groups)
 
 
-async def _group(group_id: str, context: Context, broker: Broker) -> DescribedGroup:
+async def _group(group_id: str, context: Context, broker: Broker) -> wire.DescribedGroup:
     if not may_group(context.access, Operation.DESCRIBE, group_id):
-        return GROUP(group_id=group_id, error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
+        return wire.GROUP(group_id=group_id, error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     try:
         group, _ = await broker.coordinator.look(group_id)
         if group is None:
             return await _without_state(group_id, context, broker)
     except Unavailable:
-        return GROUP(group_id=group_id, error_code=UNAVAILABLE, group_state=DEAD)
+        return wire.GROUP(group_id=group_id, error_code=UNAVAILABLE, group_state=DEAD)
     seen = described(group, broker.stores.clock.now_ms())
     if seen is None:
         return _not_found(group_id, context, f"Group {group_id} is not a classic group.")
     return _shown(group_id, seen)
 
 
-async def _without_state(group_id: str, context: Context, broker: Broker) -> DescribedGroup:
+async def _without_state(group_id: str, context: Context, broker: Broker) -> wire.DescribedGroup:
     now = broker.stores.clock.now_ms()
     if await broker.coordinator.groups.offsets(group_id, now):
-        return GROUP(group_id=group_id, group_state="Empty")
+        return wire.GROUP(group_id=group_id, group_state="Empty")
     return _not_found(group_id, context, f"Group {group_id} not found.")
 
 
-def _not_found(group_id: str, context: Context, message: str) -> DescribedGroup:
+def _not_found(group_id: str, context: Context, message: str) -> wire.DescribedGroup:
     if context.version < FIRST_WITH_NOT_FOUND:
-        return GROUP(group_id=group_id, group_state=DEAD)
-    return GROUP(
+        return wire.GROUP(group_id=group_id, group_state=DEAD)
+    return wire.GROUP(
         group_id=group_id,
         group_state=DEAD,
         error_code=ErrorCode.GROUP_ID_NOT_FOUND,
@@ -76,14 +67,14 @@ def _not_found(group_id: str, context: Context, message: str) -> DescribedGroup:
     )
 
 
-def _shown(group_id: str, seen: Described) -> DescribedGroup:
-    return GROUP(
+def _shown(group_id: str, seen: Described) -> wire.DescribedGroup:
+    return wire.GROUP(
         group_id=group_id,
         group_state=seen.state,
         protocol_type=seen.protocol_type,
         protocol_data=seen.protocol,
         members=[
-            MEMBER(
+            wire.MEMBER(
                 member_id=member.member_id,
                 group_instance_id=member.instance_id,
                 client_id=member.client_id,

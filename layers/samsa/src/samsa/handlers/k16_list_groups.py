@@ -10,8 +10,6 @@ Versions: 4+ have the state and filter by it, 5+ the type.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE
 from samsa.groups import Listed, listed
@@ -19,18 +17,15 @@ from samsa.ports import Unavailable
 from samsa.security.kinds import Operation, ResourceType
 from samsa.topics.permitted import is_visible, may_quietly
 from samsa.wire.apis import ApiKey
-from samsa.wire.messages.list_groups import GROUP, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from samsa.wire.messages import list_groups as wire
 
 ONLY_OFFSETS = Listed("Empty", "classic", "")
 
 
 @handles(ApiKey.LIST_GROUPS)
 async def list_groups(
-    request: ListGroupsRequest, context: Context, broker: Broker
-) -> ListGroupsResponse:
+    request: wire.ListGroupsRequest, context: Context, broker: Broker
+) -> wire.ListGroupsResponse:
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     access = context.access
@@ -45,10 +40,10 @@ async def list_groups(
         ]
         seen = [(each, await _listed(each, broker)) async for each in broker.work.pace(own)]
     except Unavailable:
-        return RESPONSE(error_code=UNAVAILABLE)
-    return RESPONSE(
+        return wire.RESPONSE(error_code=UNAVAILABLE)
+    return wire.RESPONSE(
         groups=[
-            GROUP(
+            wire.GROUP(
                 group_id=group_id,
                 protocol_type=each.protocol_type,
                 group_state=each.state,

@@ -6,19 +6,14 @@ a listener without SASL.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.sasl_handshake import RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from samsa.wire.messages import sasl_handshake as wire
 
 
 @handles(ApiKey.SASL_HANDSHAKE)
 async def sasl_handshake(
-    request: SaslHandshakeRequest, context: Context, broker: Broker
-) -> SaslHandshakeResponse:
-    return RESPONSE(error_code=ErrorCode.ILLEGAL_SASL_STATE)
+    request: wire.SaslHandshakeRequest, context: Context, broker: Broker
+) -> wire.SaslHandshakeResponse:
+    return wire.RESPONSE(error_code=ErrorCode.ILLEGAL_SASL_STATE)

@@ -9,22 +9,11 @@ so their epoch stays 0.
 Versions: 3 lists no feature whose lowest level is 0: old Java clients do not read it (KAFKA-17011).
 """
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.topics.features import FEATURES
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.api_versions import (
-    API_VERSION,
-    FINALIZED_FEATURE,
-    RESPONSE,
-    SUPPORTED_FEATURE,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
-
+from samsa.wire.messages import api_versions as wire
 
 FEATURES_EPOCH = 0
 FIRST_WITH_LEVEL_0 = 4
@@ -32,23 +21,25 @@ FIRST_WITH_LEVEL_0 = 4
 
 @handles(ApiKey.API_VERSIONS)
 async def api_versions(
-    request: "ApiVersionsRequest", context: Context, broker: Broker
-) -> "ApiVersionsResponse":
+    request: "wire.ApiVersionsRequest", context: Context, broker: Broker
+) -> "wire.ApiVersionsResponse":
     return listed(context.version)
 
 
-def listed(version: int) -> "ApiVersionsResponse":
+def listed(version: int) -> "wire.ApiVersionsResponse":
     """Without a broker, for a client that has not logged in."""
     supported = [
-        SUPPORTED_FEATURE(name=one.name, min_version=one.lowest, max_version=one.level)
+        wire.SUPPORTED_FEATURE(name=one.name, min_version=one.lowest, max_version=one.level)
         for one in FEATURES
         if one.lowest > 0 or version >= FIRST_WITH_LEVEL_0
     ]
     finalized = [
-        FINALIZED_FEATURE(name=one.name, max_version_level=one.level, min_version_level=one.level)
+        wire.FINALIZED_FEATURE(
+            name=one.name, max_version_level=one.level, min_version_level=one.level
+        )
         for one in FEATURES
     ]
-    return RESPONSE(
+    return wire.RESPONSE(
         api_keys=_served(),
         supported_features=supported,
         finalized_features_epoch=FEATURES_EPOCH,
@@ -56,13 +47,13 @@ def listed(version: int) -> "ApiVersionsResponse":
     )
 
 
-def unsupported_version() -> "ApiVersionsResponse":
-    return RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=_served())
+def unsupported_version() -> "wire.ApiVersionsResponse":
+    return wire.RESPONSE(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=_served())
 
 
-def _served() -> "list[ApiVersion]":
+def _served() -> "list[wire.ApiVersion]":
     return [
-        API_VERSION(
+        wire.API_VERSION(
             api_key=key,
             min_version=APIS[key].versions.start,
             max_version=APIS[key].versions.stop - 1,

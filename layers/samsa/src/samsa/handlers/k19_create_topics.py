@@ -12,7 +12,6 @@ mutations, also if they only validate. 7 with the topic's id.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, Rules, handles
 from samsa.broker.nodes import Nodes
@@ -28,16 +27,7 @@ from samsa.topics.resources import source_of
 from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.create_topics import CONFIG_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.create_topics import (
-        CreatableTopic,
-        CreatableTopicConfigs,
-        CreatableTopicResult,
-        CreateTopicsRequest,
-        CreateTopicsResponse,
-    )
+from samsa.wire.messages import create_topics as wire
 
 DEFAULT = -1
 KNOWS_THROTTLING = 6
@@ -45,13 +35,13 @@ KNOWS_THROTTLING = 6
 
 @handles(ApiKey.CREATE_TOPICS)
 async def create_topics(
-    request: CreateTopicsRequest, context: Context, broker: Broker
-) -> CreateTopicsResponse:
+    request: wire.CreateTopicsRequest, context: Context, broker: Broker
+) -> wire.CreateTopicsResponse:
     access = context.access
     mutations = Mutations(context, KNOWS_THROTTLING)
     may_create_all = may_quietly(access, Operation.CREATE)
 
-    async def create(asked: CreatableTopic) -> CreatableTopicResult:
+    async def create(asked: wire.CreatableTopic) -> wire.CreatableTopicResult:
         dry_run = request.validate_only
         if not (may_create_all or may_topic(access, Operation.CREATE, asked.name)):
             raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
@@ -60,13 +50,13 @@ async def create_topics(
         topic = await broker.catalog.create(asked.name, count, configs, dry_run)
         mutations.count(topic.partitions)
         if not is_visible(access, Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
-            return TOPIC_RESPONSE(
+            return wire.TOPIC_RESPONSE(
                 name=topic.name,
                 topic_id=topic.id,
                 error_message=None,
                 topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
             )
-        return TOPIC_RESPONSE(
+        return wire.TOPIC_RESPONSE(
             name=topic.name,
             topic_id=topic.id,
             error_message=None,
@@ -75,11 +65,11 @@ async def create_topics(
             configs=_described(topic, broker.rules),
         )
 
-    topics = await each_topic(request.topics, TOPIC_RESPONSE, create, broker)
-    return RESPONSE(topics=topics, throttle_time_ms=mutations.throttle_ms)
+    topics = await each_topic(request.topics, wire.TOPIC_RESPONSE, create, broker)
+    return wire.RESPONSE(topics=topics, throttle_time_ms=mutations.throttle_ms)
 
 
-def _partitions(asked: CreatableTopic, nodes: Nodes) -> int:
+def _partitions(asked: wire.CreatableTopic, nodes: Nodes) -> int:
     if asked.assignments:
         return _assigned(asked, nodes)
     if asked.replication_factor == 0 or asked.replication_factor < DEFAULT:
@@ -90,7 +80,7 @@ def _partitions(asked: CreatableTopic, nodes: Nodes) -> int:
     return int(asked.num_partitions)
 
 
-def _assigned(asked: CreatableTopic, nodes: Nodes) -> int:
+def _assigned(asked: wire.CreatableTopic, nodes: Nodes) -> int:
     for name, value in (
         ("replication factor", asked.replication_factor),
         ("numPartitions", asked.num_partitions),
@@ -118,7 +108,7 @@ def _assigned(asked: CreatableTopic, nodes: Nodes) -> int:
     return len(numbers)
 
 
-def _configs(asked: CreatableTopic) -> dict[str, str]:
+def _configs(asked: wire.CreatableTopic) -> dict[str, str]:
     configs: dict[str, str] = {}
     for config in asked.configs:
         if config.value is None:
@@ -130,9 +120,9 @@ def _configs(asked: CreatableTopic) -> dict[str, str]:
     return configs
 
 
-def _described(topic: Topic, rules: Rules) -> list[CreatableTopicConfigs]:
+def _described(topic: Topic, rules: Rules) -> list[wire.CreatableTopicConfigs]:
     return [
-        CONFIG_RESPONSE(
+        wire.CONFIG_RESPONSE(
             name=name,
             value=topic.configs.get(name, default_of(name, rules)),
             config_source=source_of(topic, name, rules),

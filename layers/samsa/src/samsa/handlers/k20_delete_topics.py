@@ -25,15 +25,10 @@ from samsa.topics.mutations import Mutations
 from samsa.topics.permitted import is_visible, may_quietly, may_topic, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.delete_topics import RESPONSE, TOPIC_RESPONSE
+from samsa.wire.messages import delete_topics as wire
 
 if TYPE_CHECKING:
     from samsa.security.access import Access
-    from samsa.wire.messages.delete_topics import (
-        DeletableTopicResult,
-        DeleteTopicsRequest,
-        DeleteTopicsResponse,
-    )
 
 KNOWS_THROTTLING = 5
 FIRST_WITH_IDS = 6
@@ -43,8 +38,8 @@ FORBIDDEN = _REFUSED.code, _REFUSED.message
 
 @handles(ApiKey.DELETE_TOPICS)
 async def delete_topics(
-    request: DeleteTopicsRequest, context: Context, broker: Broker
-) -> DeleteTopicsResponse:
+    request: wire.DeleteTopicsRequest, context: Context, broker: Broker
+) -> wire.DeleteTopicsResponse:
     access = context.access if not may_quietly(context.access, Operation.DELETE) else UNLIMITED
     mutations = Mutations(context, KNOWS_THROTTLING)
     how = access, broker, mutations
@@ -54,7 +49,7 @@ async def delete_topics(
     else:
         topics = broker.work.pace(request.topics)
         responses = [await _delete(topic.name, topic.topic_id, *how) async for topic in topics]
-    return RESPONSE(responses=responses, throttle_time_ms=mutations.throttle_ms)
+    return wire.RESPONSE(responses=responses, throttle_time_ms=mutations.throttle_ms)
 
 
 async def _delete(
@@ -63,7 +58,7 @@ async def _delete(
     access: Access,
     broker: Broker,
     mutations: Mutations,
-) -> DeletableTopicResult:
+) -> wire.DeletableTopicResult:
     if name is not None and not may_topic(access, Operation.DESCRIBE, name):
         return _answer(name, None, *FORBIDDEN)
     try:
@@ -97,8 +92,8 @@ async def _find(name: str | None, topic_id: UUID | None, broker: Broker) -> Topi
 
 def _answer(
     name: str | None, topic_id: UUID | None, code: ErrorCode, message: str | None = None
-) -> DeletableTopicResult:
-    row = TOPIC_RESPONSE(name=name, error_code=code, error_message=message)
+) -> wire.DeletableTopicResult:
+    row = wire.TOPIC_RESPONSE(name=name, error_code=code, error_message=message)
     if topic_id is not None:
         row.topic_id = topic_id
     return row

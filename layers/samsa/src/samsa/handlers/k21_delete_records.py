@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.log.read import OutOfRange
@@ -26,17 +25,7 @@ from samsa.topics.permitted import need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.delete_records import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.delete_records import (
-        DeleteRecordsPartition,
-        DeleteRecordsPartitionResult,
-        DeleteRecordsRequest,
-        DeleteRecordsResponse,
-        DeleteRecordsTopic,
-        DeleteRecordsTopicResult,
-    )
+from samsa.wire.messages import delete_records as wire
 
 NOT_MOVED = -1
 PATIENCE_S = 2.0
@@ -46,26 +35,26 @@ ANY_EPOCH = -1
 
 @handles(ApiKey.DELETE_RECORDS)
 async def delete_records(
-    request: DeleteRecordsRequest, context: Context, broker: Broker
-) -> DeleteRecordsResponse:
+    request: wire.DeleteRecordsRequest, context: Context, broker: Broker
+) -> wire.DeleteRecordsResponse:
     patience_s = max(PATIENCE_S, request.timeout_ms / 1000)
     deadline = asyncio.get_running_loop().time() + patience_s
 
     needs = need(context.access, Operation.DELETE)
 
-    async def answer(topic: DeleteRecordsTopic) -> DeleteRecordsTopicResult:
+    async def answer(topic: wire.DeleteRecordsTopic) -> wire.DeleteRecordsTopicResult:
         found = await topic_or_refusal(topic.name, broker, ErrorCode.REQUEST_TIMED_OUT, needs)
         partitions = await broker.work.each(
             topic.partitions, partial(_delete, found, deadline, broker)
         )
-        return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
+        return wire.TOPIC_RESPONSE(name=topic.name, partitions=partitions)
 
-    return RESPONSE(topics=await broker.work.each(request.topics, answer))
+    return wire.RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
 async def _delete(
-    topic: Topic | Refused, deadline: float, broker: Broker, entry: DeleteRecordsPartition
-) -> DeleteRecordsPartitionResult:
+    topic: Topic | Refused, deadline: float, broker: Broker, entry: wire.DeleteRecordsPartition
+) -> wire.DeleteRecordsPartitionResult:
     start, code = NOT_MOVED, ErrorCode.NONE
     try:
         partition = partition_in(topic, entry.partition_index, ANY_EPOCH)
@@ -80,7 +69,7 @@ async def _delete(
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     except (Unavailable, TimeoutError):
         code = ErrorCode.REQUEST_TIMED_OUT
-    return PARTITION_RESPONSE(
+    return wire.PARTITION_RESPONSE(
         partition_index=entry.partition_index, low_watermark=start, error_code=code
     )
 

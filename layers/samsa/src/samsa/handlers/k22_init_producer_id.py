@@ -22,11 +22,10 @@ from samsa.topics.permitted import may_quietly, may_transactional_id
 from samsa.transactions import Init
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.init_producer_id import RESPONSE
+from samsa.wire.messages import init_producer_id as wire
 
 if TYPE_CHECKING:
     from samsa.security.access import Access
-    from samsa.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 FIRST_WITH_FENCED = 4
 NO_EPOCH = -1
@@ -34,8 +33,8 @@ NO_EPOCH = -1
 
 @handles(ApiKey.INIT_PRODUCER_ID)
 async def init_producer_id(
-    request: InitProducerIdRequest, context: Context, broker: Broker
-) -> InitProducerIdResponse:
+    request: wire.InitProducerIdRequest, context: Context, broker: Broker
+) -> wire.InitProducerIdResponse:
     code = _why_forbidden(request.transactional_id, context.access)
     if code:
         return _refusal(code)
@@ -45,7 +44,7 @@ async def init_producer_id(
         producer_id = await broker.next_producer_id()
     except Unavailable:
         return _refusal(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-    return RESPONSE(producer_id=producer_id, producer_epoch=0)
+    return wire.RESPONSE(producer_id=producer_id, producer_epoch=0)
 
 
 def _why_forbidden(transactional_id: str | None, access: Access) -> ErrorCode:
@@ -61,14 +60,14 @@ def _why_forbidden(transactional_id: str | None, access: Access) -> ErrorCode:
 
 
 async def _transactional(
-    request: InitProducerIdRequest, transactional_id: str, context: Context, broker: Broker
-) -> InitProducerIdResponse:
+    request: wire.InitProducerIdRequest, transactional_id: str, context: Context, broker: Broker
+) -> wire.InitProducerIdResponse:
     wanted = Init(request.transaction_timeout_ms, request.producer_id, request.producer_epoch)
     answer, code = await ask(transactional_id, wanted, broker)
     if answer is None:
         return _refusal(for_old_clients(code, context.version >= FIRST_WITH_FENCED))
-    return RESPONSE(producer_id=answer.producer_id, producer_epoch=answer.epoch)
+    return wire.RESPONSE(producer_id=answer.producer_id, producer_epoch=answer.epoch)
 
 
-def _refusal(code: ErrorCode) -> InitProducerIdResponse:
-    return RESPONSE(error_code=code, producer_epoch=NO_EPOCH)
+def _refusal(code: ErrorCode) -> wire.InitProducerIdResponse:
+    return wire.RESPONSE(error_code=code, producer_epoch=NO_EPOCH)

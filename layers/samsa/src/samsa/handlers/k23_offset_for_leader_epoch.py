@@ -7,7 +7,6 @@ the answer is −1, as in Kafka. Needs DESCRIBE on each topic, or CLUSTER_ACTION
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.ports import Topic, Unavailable, UnknownPartition
@@ -17,42 +16,28 @@ from samsa.topics.permitted import may_quietly, need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.offset_for_leader_epoch import (
-    PARTITION_RESPONSE,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.offset_for_leader_epoch import (
-        EpochEndOffset,
-        OffsetForLeaderEpochRequest,
-        OffsetForLeaderEpochResponse,
-        OffsetForLeaderPartition,
-        OffsetForLeaderTopic,
-        OffsetForLeaderTopicResult,
-    )
+from samsa.wire.messages import offset_for_leader_epoch as wire
 
 
 @handles(ApiKey.OFFSET_FOR_LEADER_EPOCH)
 async def offset_for_leader_epoch(
-    request: OffsetForLeaderEpochRequest, context: Context, broker: Broker
-) -> OffsetForLeaderEpochResponse:
+    request: wire.OffsetForLeaderEpochRequest, context: Context, broker: Broker
+) -> wire.OffsetForLeaderEpochResponse:
     access = context.access
     is_broker = may_quietly(access, Operation.CLUSTER_ACTION)
     needs = None if is_broker else need(access, Operation.DESCRIBE)
 
-    async def answer(topic: OffsetForLeaderTopic) -> OffsetForLeaderTopicResult:
+    async def answer(topic: wire.OffsetForLeaderTopic) -> wire.OffsetForLeaderTopicResult:
         found = await topic_or_refusal(topic.topic, broker, ErrorCode.KAFKA_STORAGE_ERROR, needs)
         partitions = await broker.work.each(topic.partitions, partial(_answer, found, broker))
-        return TOPIC_RESPONSE(topic=topic.topic, partitions=partitions)
+        return wire.TOPIC_RESPONSE(topic=topic.topic, partitions=partitions)
 
-    return RESPONSE(topics=await broker.work.each(request.topics, answer))
+    return wire.RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
 async def _answer(
-    topic: Topic | Refused, broker: Broker, entry: OffsetForLeaderPartition
-) -> EpochEndOffset:
+    topic: Topic | Refused, broker: Broker, entry: wire.OffsetForLeaderPartition
+) -> wire.EpochEndOffset:
     try:
         partition = partition_in(topic, entry.partition, entry.current_leader_epoch)
         head = await broker.log.head(partition)
@@ -64,8 +49,8 @@ async def _answer(
         code = ErrorCode.KAFKA_STORAGE_ERROR
     else:
         if entry.leader_epoch != LEADER_EPOCH:
-            return PARTITION_RESPONSE(partition=entry.partition)
-        return PARTITION_RESPONSE(
+            return wire.PARTITION_RESPONSE(partition=entry.partition)
+        return wire.PARTITION_RESPONSE(
             partition=entry.partition, leader_epoch=LEADER_EPOCH, end_offset=head.next_offset
         )
-    return PARTITION_RESPONSE(partition=entry.partition, error_code=code)
+    return wire.PARTITION_RESPONSE(partition=entry.partition, error_code=code)

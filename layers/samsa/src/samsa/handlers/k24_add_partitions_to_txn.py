@@ -13,7 +13,6 @@ INVALID_PRODUCER_EPOCH.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import UNAVAILABLE, ask, for_old_clients
@@ -27,23 +26,7 @@ from samsa.topics.resolve import topic_of
 from samsa.transactions import AddPartitions, Verify
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.add_partitions_to_txn import (
-    PARTITION_RESULT,
-    RESPONSE,
-    RESULT,
-    TOPIC_RESULT,
-    TRANSACTION,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.add_partitions_to_txn import (
-        AddPartitionsToTxnRequest,
-        AddPartitionsToTxnResponse,
-        AddPartitionsToTxnResult,
-        AddPartitionsToTxnTopic,
-        AddPartitionsToTxnTopicResult,
-        AddPartitionsToTxnTransaction,
-    )
+from samsa.wire.messages import add_partitions_to_txn as wire
 
 LAST_WITH_ONE = 3
 FIRST_WITH_FENCED = 2
@@ -54,26 +37,26 @@ Codes = dict[tuple[str, int], ErrorCode]
 
 @handles(ApiKey.ADD_PARTITIONS_TO_TXN)
 async def add_partitions_to_txn(
-    request: AddPartitionsToTxnRequest, context: Context, broker: Broker
-) -> AddPartitionsToTxnResponse:
+    request: wire.AddPartitionsToTxnRequest, context: Context, broker: Broker
+) -> wire.AddPartitionsToTxnResponse:
     if context.version <= LAST_WITH_ONE:
-        alone = TRANSACTION(
+        alone = wire.TRANSACTION(
             transactional_id=request.v3_and_below_transactional_id,
             producer_id=request.v3_and_below_producer_id,
             producer_epoch=request.v3_and_below_producer_epoch,
             topics=request.v3_and_below_topics,
         )
         result = await _add(context, broker, alone)
-        return RESPONSE(results_by_topic_v3_and_below=result.topic_results)
+        return wire.RESPONSE(results_by_topic_v3_and_below=result.topic_results)
     if not may_cluster(context.access, Operation.CLUSTER_ACTION):
-        return RESPONSE(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        return wire.RESPONSE(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     each = partial(_add, context, broker)
-    return RESPONSE(results_by_transaction=await broker.work.each(request.transactions, each))
+    return wire.RESPONSE(results_by_transaction=await broker.work.each(request.transactions, each))
 
 
 async def _add(
-    context: Context, broker: Broker, asked: AddPartitionsToTxnTransaction
-) -> AddPartitionsToTxnResult:
+    context: Context, broker: Broker, asked: wire.AddPartitionsToTxnTransaction
+) -> wire.AddPartitionsToTxnResult:
     access = context.access
     unknown: Codes = {}
     is_client = context.version <= LAST_WITH_ONE
@@ -83,11 +66,11 @@ async def _add(
         unknown, code = await _enter(asked, needs, context, broker)
     topics = broker.work.pace(asked.topics)
     results = [await _result(topic, unknown, code, broker) async for topic in topics]
-    return RESULT(transactional_id=asked.transactional_id, topic_results=results)
+    return wire.RESULT(transactional_id=asked.transactional_id, topic_results=results)
 
 
 async def _enter(
-    asked: AddPartitionsToTxnTransaction, needs: Need | None, context: Context, broker: Broker
+    asked: wire.AddPartitionsToTxnTransaction, needs: Need | None, context: Context, broker: Broker
 ) -> tuple[Codes, ErrorCode]:
     """Why single partitions are refused; and the code of all others."""
     is_client = context.version <= LAST_WITH_ONE
@@ -102,7 +85,7 @@ async def _enter(
 
 
 async def _resolve(
-    topics: list[AddPartitionsToTxnTopic], needs: Need | None, is_client: bool, broker: Broker
+    topics: list[wire.AddPartitionsToTxnTopic], needs: Need | None, is_client: bool, broker: Broker
 ) -> tuple[Codes, list[Partition]]:
     """Why some may not be added, and those that may. No client writes to internal topics."""
     unknown: Codes = {}
@@ -127,13 +110,13 @@ async def _resolve(
 
 
 async def _result(
-    topic: AddPartitionsToTxnTopic, unknown: Codes, code: ErrorCode, broker: Broker
-) -> AddPartitionsToTxnTopicResult:
+    topic: wire.AddPartitionsToTxnTopic, unknown: Codes, code: ErrorCode, broker: Broker
+) -> wire.AddPartitionsToTxnTopicResult:
     results = [
-        PARTITION_RESULT(
+        wire.PARTITION_RESULT(
             partition_index=number,
             partition_error_code=unknown.get((topic.name, number), code),
         )
         async for number in broker.work.pace(topic.partitions)
     ]
-    return TOPIC_RESULT(name=topic.name, results_by_partition=results)
+    return wire.TOPIC_RESULT(name=topic.name, results_by_partition=results)

@@ -12,8 +12,6 @@ KIP-890) begin a new epoch with each transaction, and answer it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import ask, for_old_clients
 from samsa.security.kinds import Operation
@@ -21,22 +19,21 @@ from samsa.topics.permitted import may_transactional_id
 from samsa.transactions import EndTransaction
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.end_txn import RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+from samsa.wire.messages import end_txn as wire
 
 FIRST_WITH_FENCED = 2
 FIRST_THAT_BUMPS = 5
 
 
 @handles(ApiKey.END_TXN)
-async def end_txn(request: EndTxnRequest, context: Context, broker: Broker) -> EndTxnResponse:
+async def end_txn(
+    request: wire.EndTxnRequest, context: Context, broker: Broker
+) -> wire.EndTxnResponse:
     if not may_transactional_id(context.access, Operation.WRITE, request.transactional_id):
-        return RESPONSE(error_code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        return wire.RESPONSE(error_code=ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     bumps = context.version >= FIRST_THAT_BUMPS
     wanted = EndTransaction(request.producer_id, request.producer_epoch, request.committed, bumps)
     answer, code = await ask(request.transactional_id, wanted, broker)
     if answer is None:
-        return RESPONSE(error_code=for_old_clients(code, context.version >= FIRST_WITH_FENCED))
-    return RESPONSE(producer_id=answer.producer_id, producer_epoch=answer.epoch)
+        return wire.RESPONSE(error_code=for_old_clients(code, context.version >= FIRST_WITH_FENCED))
+    return wire.RESPONSE(producer_id=answer.producer_id, producer_epoch=answer.epoch)

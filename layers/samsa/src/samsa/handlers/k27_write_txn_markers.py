@@ -14,7 +14,6 @@ Versions: all the same; the coordinator's epoch and the transaction's version ar
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Partition, Topic, Unavailable, UnknownPartition
@@ -24,48 +23,32 @@ from samsa.topics.permitted import may_cluster, may_quietly, refusal
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.write_txn_markers import (
-    MARKER_RESULT,
-    PARTITION_RESULT,
-    RESPONSE,
-    TOPIC_RESULT,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.write_txn_markers import (
-        WritableTxnMarker,
-        WritableTxnMarkerPartitionResult,
-        WritableTxnMarkerResult,
-        WritableTxnMarkerTopic,
-        WritableTxnMarkerTopicResult,
-        WriteTxnMarkersRequest,
-        WriteTxnMarkersResponse,
-    )
+from samsa.wire.messages import write_txn_markers as wire
 
 ANY_EPOCH = -1
 
 
 @handles(ApiKey.WRITE_TXN_MARKERS)
 async def write_txn_markers(
-    request: WriteTxnMarkersRequest, context: Context, broker: Broker
-) -> WriteTxnMarkersResponse:
+    request: wire.WriteTxnMarkersRequest, context: Context, broker: Broker
+) -> wire.WriteTxnMarkersResponse:
     access, refused = context.access, None
     may_alter = may_quietly(access, Operation.ALTER)
     if not may_alter and not may_cluster(access, Operation.CLUSTER_ACTION):
         refused = refusal(ResourceType.CLUSTER)
     each = partial(_marker, broker, refused)
-    return RESPONSE(markers=await broker.work.each(request.markers, each))
+    return wire.RESPONSE(markers=await broker.work.each(request.markers, each))
 
 
 async def _marker(
-    broker: Broker, refused: Refused | None, asked: WritableTxnMarker
-) -> WritableTxnMarkerResult:
-    async def answer(topic: WritableTxnMarkerTopic) -> WritableTxnMarkerTopicResult:
+    broker: Broker, refused: Refused | None, asked: wire.WritableTxnMarker
+) -> wire.WritableTxnMarkerResult:
+    async def answer(topic: wire.WritableTxnMarkerTopic) -> wire.WritableTxnMarkerTopicResult:
         found: Topic | Refused | None = refused
         if found is None:
             found = await topic_or_refusal(topic.name, broker, ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
-        async def mark(number: int) -> WritableTxnMarkerPartitionResult:
+        async def mark(number: int) -> wire.WritableTxnMarkerPartitionResult:
             try:
                 partition = partition_in(found, number, ANY_EPOCH)
                 code = await _abort(partition, asked, broker)
@@ -75,16 +58,16 @@ async def _marker(
                 code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             except Unavailable:
                 code = ErrorCode.COORDINATOR_NOT_AVAILABLE
-            return PARTITION_RESULT(partition_index=number, error_code=code)
+            return wire.PARTITION_RESULT(partition_index=number, error_code=code)
 
         results = await broker.work.each(topic.partition_indexes, mark)
-        return TOPIC_RESULT(name=topic.name, partitions=results)
+        return wire.TOPIC_RESULT(name=topic.name, partitions=results)
 
     topics = await broker.work.each(asked.topics, answer)
-    return MARKER_RESULT(producer_id=asked.producer_id, topics=topics)
+    return wire.MARKER_RESULT(producer_id=asked.producer_id, topics=topics)
 
 
-async def _abort(partition: Partition, asked: WritableTxnMarker, broker: Broker) -> ErrorCode:
+async def _abort(partition: Partition, asked: wire.WritableTxnMarker, broker: Broker) -> ErrorCode:
     if asked.transaction_result:
         return ErrorCode.INVALID_REQUEST
     by_coordinator = partial(broker.transactions.abort_of, asked.producer_id)

@@ -27,16 +27,10 @@ from samsa.topics.resolve import topic_of
 from samsa.transactions import AddGroup, VerifyGroup
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.txn_offset_commit import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
+from samsa.wire.messages import txn_offset_commit as wire
 
 if TYPE_CHECKING:
     from samsa.security.access import Access
-    from samsa.wire.messages.txn_offset_commit import (
-        TxnOffsetCommitRequest,
-        TxnOffsetCommitRequestTopic,
-        TxnOffsetCommitResponse,
-        TxnOffsetCommitResponseTopic,
-    )
 
 FIRST_WITH_ABORTABLE = 4
 FIRST_THAT_ADDS = 5
@@ -44,24 +38,24 @@ FIRST_THAT_ADDS = 5
 
 @handles(ApiKey.TXN_OFFSET_COMMIT)
 async def txn_offset_commit(
-    request: TxnOffsetCommitRequest, context: Context, broker: Broker
-) -> TxnOffsetCommitResponse:
+    request: wire.TxnOffsetCommitRequest, context: Context, broker: Broker
+) -> wire.TxnOffsetCommitResponse:
     offsets: Offsets = {}
     code = _why_forbidden(request, context.access)
     asked = broker.work.pace(request.topics)
     topics = [await _topic(topic, code, context, broker, offsets) async for topic in asked]
     if code:
-        return RESPONSE(topics=topics)
+        return wire.RESPONSE(topics=topics)
     code = ErrorCode.INVALID_GROUP_ID
     if is_group_id(request.group_id):
         code = await _commit(request, context, broker, offsets) if offsets else ErrorCode.NONE
     async for topic in broker.work.pace(topics if code else ()):
         for partition in topic.partitions:
             partition.error_code = partition.error_code or code
-    return RESPONSE(topics=topics)
+    return wire.RESPONSE(topics=topics)
 
 
-def _why_forbidden(request: TxnOffsetCommitRequest, access: Access) -> ErrorCode:
+def _why_forbidden(request: wire.TxnOffsetCommitRequest, access: Access) -> ErrorCode:
     if not may_transactional_id(access, Operation.WRITE, request.transactional_id):
         return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     if not may_group(access, Operation.READ, request.group_id):
@@ -70,12 +64,12 @@ def _why_forbidden(request: TxnOffsetCommitRequest, access: Access) -> ErrorCode
 
 
 async def _topic(
-    asked: TxnOffsetCommitRequestTopic,
+    asked: wire.TxnOffsetCommitRequestTopic,
     why: ErrorCode,
     context: Context,
     broker: Broker,
     offsets: Offsets,
-) -> TxnOffsetCommitResponseTopic:
+) -> wire.TxnOffsetCommitResponseTopic:
     """The answer for one topic, as far as it is known; offsets to store are added to `offsets`.
     `why`: the whole request is refused."""
     topic = None
@@ -86,19 +80,19 @@ async def _topic(
         why = refused.code
     except Unavailable:
         why = UNAVAILABLE
-    answer = TOPIC_RESPONSE(name=asked.name)
+    answer = wire.TOPIC_RESPONSE(name=asked.name)
     async for entry in broker.work.pace(asked.partitions):
         code = refusal(topic, entry, broker) if topic is not None else why
         if not code:
             offsets[asked.name, entry.partition_index] = committed(entry, broker)
         answer.partitions.append(
-            PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
+            wire.PARTITION_RESPONSE(partition_index=entry.partition_index, error_code=code)
         )
     return answer
 
 
 async def _commit(
-    request: TxnOffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
+    request: wire.TxnOffsetCommitRequest, context: Context, broker: Broker, offsets: Offsets
 ) -> ErrorCode:
     kind = AddGroup if context.version >= FIRST_THAT_ADDS else VerifyGroup
     wanted = kind(request.producer_id, request.producer_epoch, request.group_id)
@@ -131,7 +125,7 @@ def _translated(code: ErrorCode, version: int) -> ErrorCode:
     return code
 
 
-async def _why_not(request: TxnOffsetCommitRequest, broker: Broker) -> ErrorCode:
+async def _why_not(request: wire.TxnOffsetCommitRequest, broker: Broker) -> ErrorCode:
     group, _ = await broker.coordinator.look(request.group_id)
     return code_of(
         may_commit_transactional(

@@ -9,8 +9,6 @@ without an authorizer. A kind that Kafka does not know ends the connection, as t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.access.admin import (
     TIMED_OUT,
     acls_of,
@@ -29,38 +27,32 @@ from samsa.security.kinds import Operation, PatternType, Permission, ResourceTyp
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import DecodeError, ErrorCode
-from samsa.wire.messages.create_acls import RESPONSE, RESULT
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.create_acls import (
-        AclCreation,
-        AclCreationResult,
-        CreateAclsRequest,
-        CreateAclsResponse,
-    )
+from samsa.wire.messages import create_acls as wire
 
 
 @handles(ApiKey.CREATE_ACLS)
 async def create_acls(
-    request: CreateAclsRequest, context: Context, broker: Broker
-) -> CreateAclsResponse:
+    request: wire.CreateAclsRequest, context: Context, broker: Broker
+) -> wire.CreateAclsResponse:
     try:
         view = acls_of(broker)
         asked = [_acl(row) async for row in broker.work.pace(request.creations)]
         raise_unless_may_cluster(context, Operation.ALTER)
-        return RESPONSE(results=await _create(asked, context, broker, view))
+        return wire.RESPONSE(results=await _create(asked, context, broker, view))
     except Refused as refused:
         why = refused
     except Unavailable:
         why = Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT)
-    return RESPONSE(results=[_refusal(why)] * len(request.creations))
+    return wire.RESPONSE(results=[_refusal(why)] * len(request.creations))
 
 
 async def _create(
     asked: list[Acl], context: Context, broker: Broker, view: SecurityView
-) -> list[AclCreationResult]:
+) -> list[wire.AclCreationResult]:
 
-    async def plan(contents: Contents) -> ChangePlan[tuple[list[AclCreationResult], list[Acl]]]:
+    async def plan(
+        contents: Contents,
+    ) -> ChangePlan[tuple[list[wire.AclCreationResult], list[Acl]]]:
         results, added = [], dict.fromkeys(contents.acls)
         async for acl in broker.work.pace(asked):
             try:
@@ -68,7 +60,7 @@ async def _create(
                 if acl not in added:
                     raise_if_too_many(len(added) + 1, broker.rules.max_acls, "ACLs")
                 added.setdefault(acl)
-                results.append(RESULT())
+                results.append(wire.RESULT())
             except Refused as refused:
                 results.append(_refusal(refused))
         new = list(added)[len(contents.acls) :]
@@ -88,7 +80,7 @@ def _check(acl: Acl) -> None:
     raise_if_too_long(acl_entry(acl))
 
 
-def _acl(row: AclCreation) -> Acl:
+def _acl(row: wire.AclCreation) -> Acl:
     acl = Acl(
         ResourceType(row.resource_type),
         PatternType(row.resource_pattern_type),
@@ -103,5 +95,5 @@ def _acl(row: AclCreation) -> Acl:
     return acl
 
 
-def _refusal(refused: Refused) -> AclCreationResult:
-    return RESULT(error_code=refused.code, error_message=refused.message)
+def _refusal(refused: Refused) -> wire.AclCreationResult:
+    return wire.RESULT(error_code=refused.code, error_message=refused.message)

@@ -8,8 +8,6 @@ kind that Kafka does not know ends the connection, as there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.access.acl_filters import find, read_filter
 from samsa.access.admin import TIMED_OUT, acls_of, raise_unless_may_cluster, tell
 from samsa.access.contents import ChangePlan, Contents
@@ -22,15 +20,7 @@ from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.delete_acls import ACL, RESPONSE, RESULT
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.delete_acls import (
-        DeleteAclsFilterResult,
-        DeleteAclsMatchingAcl,
-        DeleteAclsRequest,
-        DeleteAclsResponse,
-    )
+from samsa.wire.messages import delete_acls as wire
 
 MOST_AT_ONCE = 10_000
 """ACLs that one request may delete, as in Kafka; counted once for each filter that finds them."""
@@ -38,23 +28,23 @@ MOST_AT_ONCE = 10_000
 
 @handles(ApiKey.DELETE_ACLS)
 async def delete_acls(
-    request: DeleteAclsRequest, context: Context, broker: Broker
-) -> DeleteAclsResponse:
+    request: wire.DeleteAclsRequest, context: Context, broker: Broker
+) -> wire.DeleteAclsResponse:
     try:
         view = acls_of(broker)
         filters = [read_filter(row) async for row in broker.work.pace(request.filters)]
         raise_unless_may_cluster(context, Operation.ALTER)
-        return RESPONSE(filter_results=await _delete(filters, context, broker, view))
+        return wire.RESPONSE(filter_results=await _delete(filters, context, broker, view))
     except Refused as refused:
         why = refused
     except Unavailable:
         why = Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT)
-    return RESPONSE(filter_results=[_refusal(why)] * len(request.filters))
+    return wire.RESPONSE(filter_results=[_refusal(why)] * len(request.filters))
 
 
 async def _delete(
     filters: list[AclFilter], context: Context, broker: Broker, view: SecurityView
-) -> list[DeleteAclsFilterResult]:
+) -> list[wire.DeleteAclsFilterResult]:
     async def plan(contents: Contents) -> ChangePlan[list[list[Acl]]]:
         found: list[list[Acl]] = []
         count = 0
@@ -73,13 +63,13 @@ async def _delete(
     for acl in sorted({acl for some in found for acl in some}):
         tell(view, context, "delete acl", acl)
     return [
-        RESULT(error_message=None, matching_acls=[_row(acl) for acl in sorted(some)])
+        wire.RESULT(error_message=None, matching_acls=[_row(acl) for acl in sorted(some)])
         for some in found
     ]
 
 
-def _row(acl: Acl) -> DeleteAclsMatchingAcl:
-    return ACL(
+def _row(acl: Acl) -> wire.DeleteAclsMatchingAcl:
+    return wire.ACL(
         error_message=None,
         resource_type=acl.resource_type,
         resource_name=acl.name,
@@ -91,5 +81,5 @@ def _row(acl: Acl) -> DeleteAclsMatchingAcl:
     )
 
 
-def _refusal(refused: Refused) -> DeleteAclsFilterResult:
-    return RESULT(error_code=refused.code, error_message=refused.message)
+def _refusal(refused: Refused) -> wire.DeleteAclsFilterResult:
+    return wire.RESULT(error_code=refused.code, error_message=refused.message)

@@ -12,7 +12,7 @@ Versions: 0 says only whether a value is the default. 1+ say where it comes from
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from samsa.broker.broker import Broker, Context, Rules, handles
 from samsa.ports import Topic, Unavailable
@@ -30,27 +30,18 @@ from samsa.topics.resources import (
 from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_configs import CONFIG, RESPONSE, RESULT, SYNONYM
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_configs import (
-        DescribeConfigsRequest,
-        DescribeConfigsResource,
-        DescribeConfigsResourceResult,
-        DescribeConfigsResponse,
-        DescribeConfigsResult,
-    )
+from samsa.wire.messages import describe_configs as wire
 
 WITHOUT_EFFECT = "Kept, and without effect here."
 NOT_SERVED = "Without effect here."
-Shared: TypeAlias = "dict[str, DescribeConfigsResourceResult]"
+Shared: TypeAlias = "dict[str, wire.DescribeConfigsResourceResult]"
 """Rows of configs that a topic does not set itself: the same for all topics."""
 
 
 @handles(ApiKey.DESCRIBE_CONFIGS)
 async def describe_configs(
-    request: DescribeConfigsRequest, context: Context, broker: Broker
-) -> DescribeConfigsResponse:
+    request: wire.DescribeConfigsRequest, context: Context, broker: Broker
+) -> wire.DescribeConfigsResponse:
     results = []
     shared: Shared = {}
     # Each resource is answered once, as in Kafka.
@@ -65,16 +56,16 @@ async def describe_configs(
             results.append(_result(resource, [], ErrorCode.REQUEST_TIMED_OUT, str(error)))
         else:
             results.append(_result(resource, _asked_for(configs, resource, request)))
-    return RESPONSE(results=results)
+    return wire.RESPONSE(results=results)
 
 
 def _result(
-    resource: DescribeConfigsResource,
-    configs: list[DescribeConfigsResourceResult],
+    resource: wire.DescribeConfigsResource,
+    configs: list[wire.DescribeConfigsResourceResult],
     code: ErrorCode = ErrorCode.NONE,
     message: str = "",
-) -> DescribeConfigsResult:
-    return RESULT(
+) -> wire.DescribeConfigsResult:
+    return wire.RESULT(
         error_code=code,
         error_message=message,
         resource_type=resource.resource_type,
@@ -84,8 +75,8 @@ def _result(
 
 
 async def _configs(
-    resource: DescribeConfigsResource, context: Context, broker: Broker, shared: Shared
-) -> Iterable[DescribeConfigsResourceResult]:
+    resource: wire.DescribeConfigsResource, context: Context, broker: Broker, shared: Shared
+) -> Iterable[wire.DescribeConfigsResourceResult]:
     name, kind = resource.resource_name, check_resource(resource, broker.nodes)
     if kind is ConfigResourceType.GROUP:
         if not name:
@@ -111,10 +102,10 @@ async def _configs(
 
 
 def _asked_for(
-    configs: Iterable[DescribeConfigsResourceResult],
-    resource: DescribeConfigsResource,
-    request: DescribeConfigsRequest,
-) -> list[DescribeConfigsResourceResult]:
+    configs: Iterable[wire.DescribeConfigsResourceResult],
+    resource: wire.DescribeConfigsResource,
+    request: wire.DescribeConfigsRequest,
+) -> list[wire.DescribeConfigsResourceResult]:
     wanted = set(resource.configuration_keys or ())
     found = [row for row in configs if not wanted or row.name in wanted]
     for row in found:
@@ -125,14 +116,16 @@ def _asked_for(
     return found
 
 
-def _of_topic(topic: Topic, name: str, rules: Rules) -> DescribeConfigsResourceResult:
+def _of_topic(topic: Topic, name: str, rules: Rules) -> wire.DescribeConfigsResourceResult:
     config, source = TOPIC_CONFIGS[name], source_of(topic, name, rules)
     synonyms = []
     if name in topic.configs:
-        synonyms.append(SYNONYM(name=name, value=topic.configs[name], source=Source.TOPIC))
+        synonyms.append(wire.SYNONYM(name=name, value=topic.configs[name], source=Source.TOPIC))
     if config.synonym is not None:
-        synonyms.append(SYNONYM(name=config.synonym, value=config.default, source=Source.DEFAULT))
-    return CONFIG(
+        synonyms.append(
+            wire.SYNONYM(name=config.synonym, value=config.default, source=Source.DEFAULT)
+        )
+    return wire.CONFIG(
         name=name,
         value=topic.configs.get(name, default_of(name, rules)),
         is_default=source is not Source.TOPIC,
@@ -143,14 +136,14 @@ def _of_topic(topic: Topic, name: str, rules: Rules) -> DescribeConfigsResourceR
     )
 
 
-def _of_broker(config: BrokerConfig) -> DescribeConfigsResourceResult:
+def _of_broker(config: BrokerConfig) -> wire.DescribeConfigsResourceResult:
     name, type_, value, source, default = config
     synonyms = []
     if source is Source.BROKER:
-        synonyms.append(SYNONYM(name=name, value=value, source=source))
+        synonyms.append(wire.SYNONYM(name=name, value=value, source=source))
     if default is not None:
-        synonyms.append(SYNONYM(name=name, value=default, source=Source.DEFAULT))
-    return CONFIG(
+        synonyms.append(wire.SYNONYM(name=name, value=default, source=Source.DEFAULT))
+    return wire.CONFIG(
         name=name,
         value=value,
         read_only=True,
@@ -162,14 +155,14 @@ def _of_broker(config: BrokerConfig) -> DescribeConfigsResourceResult:
     )
 
 
-def _of_group(config: GroupConfig) -> DescribeConfigsResourceResult:
-    return CONFIG(
+def _of_group(config: GroupConfig) -> wire.DescribeConfigsResourceResult:
+    return wire.CONFIG(
         name=config.name,
         value=config.value,
         read_only=True,
         is_default=True,
         config_source=Source.DEFAULT,
-        synonyms=[SYNONYM(name=config.synonym, value=config.value, source=Source.DEFAULT)],
+        synonyms=[wire.SYNONYM(name=config.synonym, value=config.value, source=Source.DEFAULT)],
         config_type=config.type,
         documentation="" if config.honoured else NOT_SERVED,
     )

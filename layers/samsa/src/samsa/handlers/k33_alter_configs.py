@@ -7,31 +7,24 @@ Deprecated in Kafka, but some clients still send it. Needs ALTER_CONFIGS (`topic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.topics.altering import Amend, alter_all, refuse_nulls
 from samsa.wire.apis import ApiKey
-from samsa.wire.messages.alter_configs import RESOURCE_RESPONSE, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.alter_configs import (
-        AlterConfigsRequest,
-        AlterConfigsResource,
-        AlterConfigsResponse,
-    )
+from samsa.wire.messages import alter_configs as wire
 
 
 @handles(ApiKey.ALTER_CONFIGS)
 async def alter_configs(
-    request: AlterConfigsRequest, context: Context, broker: Broker
-) -> AlterConfigsResponse:
-    return RESPONSE(
-        responses=await alter_all(request, _as_listed, RESOURCE_RESPONSE, context.access, broker)
+    request: wire.AlterConfigsRequest, context: Context, broker: Broker
+) -> wire.AlterConfigsResponse:
+    return wire.RESPONSE(
+        responses=await alter_all(
+            request, _as_listed, wire.RESOURCE_RESPONSE, context.access, broker
+        )
     )
 
 
-def _as_listed(resource: AlterConfigsResource) -> Amend:
+def _as_listed(resource: wire.AlterConfigsResource) -> Amend:
     refuse_nulls(resource.configs)
     listed = {config.name: config.value for config in resource.configs if config.value is not None}
     return lambda _: listed

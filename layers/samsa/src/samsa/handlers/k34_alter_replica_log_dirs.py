@@ -8,7 +8,6 @@ the cluster.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Topic, Unavailable
@@ -18,38 +17,31 @@ from samsa.topics.catalog import partition_of
 from samsa.topics.permitted import may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.alter_replica_log_dirs import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.alter_replica_log_dirs import (
-        AlterReplicaLogDirsRequest,
-        AlterReplicaLogDirsResponse,
-        AlterReplicaLogDirTopicResult,
-    )
+from samsa.wire.messages import alter_replica_log_dirs as wire
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS)
 async def alter_replica_log_dirs(
-    request: AlterReplicaLogDirsRequest, context: Context, broker: Broker
-) -> AlterReplicaLogDirsResponse:
+    request: wire.AlterReplicaLogDirsRequest, context: Context, broker: Broker
+) -> wire.AlterReplicaLogDirsResponse:
     may = may_cluster(context.access, Operation.ALTER)
     refused = None if may else ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
-    async def answer(asked: tuple[str, dict[int, str]]) -> AlterReplicaLogDirTopicResult:
+    async def answer(asked: tuple[str, dict[int, str]]) -> wire.AlterReplicaLogDirTopicResult:
         name, paths = asked
         topic = refused or await _topic(name, broker)
         partitions = [
-            PARTITION_RESPONSE(partition_index=number, error_code=_move(topic, number, path))
+            wire.PARTITION_RESPONSE(partition_index=number, error_code=_move(topic, number, path))
             async for number, path in broker.work.pace(paths.items())
         ]
-        return TOPIC_RESPONSE(topic_name=name, partitions=partitions)
+        return wire.TOPIC_RESPONSE(topic_name=name, partitions=partitions)
 
     asked = await _asked_for(request, broker)
-    return RESPONSE(results=await broker.work.each(asked.items(), answer))
+    return wire.RESPONSE(results=await broker.work.each(asked.items(), answer))
 
 
 async def _asked_for(
-    request: AlterReplicaLogDirsRequest, broker: Broker
+    request: wire.AlterReplicaLogDirsRequest, broker: Broker
 ) -> dict[str, dict[int, str]]:
     """The directory of each partition, by topic."""
     asked: defaultdict[str, dict[int, str]] = defaultdict(dict)

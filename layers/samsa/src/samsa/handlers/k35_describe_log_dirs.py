@@ -9,7 +9,6 @@ the answers of all nodes. Total and free space are not known: −1. Needs DESCRI
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Missing, Partition, Topic, Unavailable, UnknownPartition
@@ -18,37 +17,29 @@ from samsa.topics.broker_configs import LOG_DIR
 from samsa.topics.permitted import may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_log_dirs import (
-    PARTITION_RESPONSE,
-    RESPONSE,
-    RESULT,
-    TOPIC_RESPONSE,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_log_dirs import (
-        DescribeLogDirsRequest,
-        DescribeLogDirsResponse,
-        DescribeLogDirsTopic,
-    )
+from samsa.wire.messages import describe_log_dirs as wire
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
 async def describe_log_dirs(
-    request: DescribeLogDirsRequest, context: Context, broker: Broker
-) -> DescribeLogDirsResponse:
+    request: wire.DescribeLogDirsRequest, context: Context, broker: Broker
+) -> wire.DescribeLogDirsResponse:
     if not may_cluster(context.access, Operation.DESCRIBE):
-        return RESPONSE(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        return wire.RESPONSE(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     try:
         asked = broker.work.pace(await _asked_for(request, broker))
         topics = [await _sizes(*each, context, broker) async for each in asked]
     except (Unavailable, Missing):
-        return RESPONSE(results=[RESULT(log_dir=LOG_DIR, error_code=ErrorCode.KAFKA_STORAGE_ERROR)])
-    return RESPONSE(results=[RESULT(log_dir=LOG_DIR, topics=[t for t in topics if t.partitions])])
+        return wire.RESPONSE(
+            results=[wire.RESULT(log_dir=LOG_DIR, error_code=ErrorCode.KAFKA_STORAGE_ERROR)]
+        )
+    return wire.RESPONSE(
+        results=[wire.RESULT(log_dir=LOG_DIR, topics=[t for t in topics if t.partitions])]
+    )
 
 
 async def _asked_for(
-    request: DescribeLogDirsRequest, broker: Broker
+    request: wire.DescribeLogDirsRequest, broker: Broker
 ) -> Iterable[tuple[Topic, Iterable[int]]]:
     if request.topics is None:
         return [(topic, range(topic.partitions)) for topic in await broker.catalog.all()]
@@ -59,7 +50,7 @@ async def _asked_for(
 
 async def _sizes(
     topic: Topic, numbers: Iterable[int], context: Context, broker: Broker
-) -> DescribeLogDirsTopic:
+) -> wire.DescribeLogDirsTopic:
     partitions = []
     async for number in broker.work.pace(numbers):
         if not (context.asks_all or broker.nodes.leads(topic.id, number)):
@@ -68,5 +59,5 @@ async def _sizes(
             size = await broker.log.retainer.size(Partition(topic.id, number))
         except UnknownPartition:
             continue
-        partitions.append(PARTITION_RESPONSE(partition_index=number, partition_size=size))
-    return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
+        partitions.append(wire.PARTITION_RESPONSE(partition_index=number, partition_size=size))
+    return wire.TOPIC_RESPONSE(name=topic.name, partitions=partitions)

@@ -10,7 +10,6 @@ Versions: 3 is refused partitions over the quota of mutations, also if it only v
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.broker.nodes import Nodes
@@ -24,27 +23,18 @@ from samsa.topics.per_topic import each_topic
 from samsa.topics.permitted import raise_unless_may
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.create_partitions import RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.create_partitions import (
-        CreatePartitionsAssignment,
-        CreatePartitionsRequest,
-        CreatePartitionsResponse,
-        CreatePartitionsTopic,
-        CreatePartitionsTopicResult,
-    )
+from samsa.wire.messages import create_partitions as wire
 
 KNOWS_THROTTLING = 3
 
 
 @handles(ApiKey.CREATE_PARTITIONS)
 async def create_partitions(
-    request: CreatePartitionsRequest, context: Context, broker: Broker
-) -> CreatePartitionsResponse:
+    request: wire.CreatePartitionsRequest, context: Context, broker: Broker
+) -> wire.CreatePartitionsResponse:
     mutations = Mutations(context, KNOWS_THROTTLING)
 
-    async def widen(asked: CreatePartitionsTopic) -> CreatePartitionsTopicResult:
+    async def widen(asked: wire.CreatePartitionsTopic) -> wire.CreatePartitionsTopicResult:
         raise_unless_may(context.access, Operation.ALTER, ResourceType.TOPIC, asked.name)
         dry_run = request.validate_only
         added = 0
@@ -57,13 +47,13 @@ async def create_partitions(
         mutations.check()
         await broker.catalog.change(asked.name, wider, dry_run)
         mutations.count(added)
-        return TOPIC_RESPONSE(name=asked.name)
+        return wire.TOPIC_RESPONSE(name=asked.name)
 
-    results = await each_topic(request.topics, TOPIC_RESPONSE, widen, broker)
-    return RESPONSE(results=results, throttle_time_ms=mutations.throttle_ms)
+    results = await each_topic(request.topics, wire.TOPIC_RESPONSE, widen, broker)
+    return wire.RESPONSE(results=results, throttle_time_ms=mutations.throttle_ms)
 
 
-def _wider(topic: Topic, asked: CreatePartitionsTopic, nodes: Nodes) -> Topic:
+def _wider(topic: Topic, asked: wire.CreatePartitionsTopic, nodes: Nodes) -> Topic:
     if asked.count == topic.partitions:
         raise Refused(
             ErrorCode.INVALID_PARTITIONS, f"Topic already has {topic.partitions} partition(s)."
@@ -81,7 +71,7 @@ def _wider(topic: Topic, asked: CreatePartitionsTopic, nodes: Nodes) -> Topic:
 
 
 def _check_assignments(
-    assignments: list[CreatePartitionsAssignment], added: int, nodes: Nodes
+    assignments: list[wire.CreatePartitionsAssignment], added: int, nodes: Nodes
 ) -> None:
     if len(assignments) != added:
         raise Refused(

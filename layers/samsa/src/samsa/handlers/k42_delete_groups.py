@@ -6,8 +6,6 @@ result. Needs DELETE on each group.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.groups import may_delete
@@ -16,21 +14,18 @@ from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.delete_groups import GROUP, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from samsa.wire.messages import delete_groups as wire
 
 TRIES = 5
 
 
 @handles(ApiKey.DELETE_GROUPS)
 async def delete_groups(
-    request: DeleteGroupsRequest, context: Context, broker: Broker
-) -> DeleteGroupsResponse:
-    return RESPONSE(
+    request: wire.DeleteGroupsRequest, context: Context, broker: Broker
+) -> wire.DeleteGroupsResponse:
+    return wire.RESPONSE(
         results=[
-            GROUP(group_id=group_id, error_code=await _delete(group_id, context, broker))
+            wire.GROUP(group_id=group_id, error_code=await _delete(group_id, context, broker))
             async for group_id in broker.work.pace(dict.fromkeys(request.groups_names))
         ]
     )

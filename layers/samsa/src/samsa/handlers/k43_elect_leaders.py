@@ -9,8 +9,6 @@ Versions: 1+ have two kinds of election, and an error for the whole request.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.ports import Topic, Unavailable
 from samsa.security.kinds import Operation, ResourceType
@@ -18,16 +16,7 @@ from samsa.topics.catalog import partition_of
 from samsa.topics.permitted import may_cluster, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.elect_leaders import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.elect_leaders import (
-        ElectLeadersRequest,
-        ElectLeadersResponse,
-        PartitionResult,
-        ReplicaElectionResult,
-        TopicPartitions,
-    )
+from samsa.wire.messages import elect_leaders as wire
 
 KINDS = (0, 1)
 """Elect the preferred leader (0), or any live replica (1, unclean)."""
@@ -35,33 +24,33 @@ KINDS = (0, 1)
 
 @handles(ApiKey.ELECT_LEADERS)
 async def elect_leaders(
-    request: ElectLeadersRequest, context: Context, broker: Broker
-) -> ElectLeadersResponse:
+    request: wire.ElectLeadersRequest, context: Context, broker: Broker
+) -> wire.ElectLeadersResponse:
     if not may_cluster(context.access, Operation.ALTER):
         why = refusal(ResourceType.CLUSTER)
         rows = await _all(request, why.code, why.message, broker)
-        return RESPONSE(error_code=why.code, replica_election_results=rows)
+        return wire.RESPONSE(error_code=why.code, replica_election_results=rows)
     if request.election_type not in KINDS:
         code, message = ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}"
-        return RESPONSE(
+        return wire.RESPONSE(
             error_code=code, replica_election_results=await _all(request, code, message, broker)
         )
     try:
-        return RESPONSE(replica_election_results=await _results(request, broker))
+        return wire.RESPONSE(replica_election_results=await _results(request, broker))
     except Unavailable as error:
         code = ErrorCode.REQUEST_TIMED_OUT
-        return RESPONSE(
+        return wire.RESPONSE(
             error_code=code, replica_election_results=await _all(request, code, str(error), broker)
         )
 
 
 async def _all(
-    request: ElectLeadersRequest, code: ErrorCode, message: str, broker: Broker
-) -> list[ReplicaElectionResult]:
+    request: wire.ElectLeadersRequest, code: ErrorCode, message: str, broker: Broker
+) -> list[wire.ReplicaElectionResult]:
     """The same result for every partition of the request."""
     pace = broker.work.pace
     return [
-        TOPIC_RESPONSE(
+        wire.TOPIC_RESPONSE(
             topic=asked.topic,
             partition_result=[_result(n, code, message) async for n in pace(asked.partitions)],
         )
@@ -69,23 +58,25 @@ async def _all(
     ]
 
 
-def _result(number: int, code: ErrorCode, message: str) -> PartitionResult:
-    return PARTITION_RESPONSE(partition_id=number, error_code=code, error_message=message)
+def _result(number: int, code: ErrorCode, message: str) -> wire.PartitionResult:
+    return wire.PARTITION_RESPONSE(partition_id=number, error_code=code, error_message=message)
 
 
-async def _results(request: ElectLeadersRequest, broker: Broker) -> list[ReplicaElectionResult]:
+async def _results(
+    request: wire.ElectLeadersRequest, broker: Broker
+) -> list[wire.ReplicaElectionResult]:
     if request.topic_partitions is None:
-        return [TOPIC_RESPONSE(topic=topic.name) for topic in await broker.catalog.all()]
+        return [wire.TOPIC_RESPONSE(topic=topic.name) for topic in await broker.catalog.all()]
 
-    async def elect(asked: TopicPartitions) -> ReplicaElectionResult:
+    async def elect(asked: wire.TopicPartitions) -> wire.ReplicaElectionResult:
         topic = await broker.catalog.named(asked.topic)
         results = [_elect(asked.topic, n, topic) async for n in broker.work.pace(asked.partitions)]
-        return TOPIC_RESPONSE(topic=asked.topic, partition_result=results)
+        return wire.TOPIC_RESPONSE(topic=asked.topic, partition_result=results)
 
     return await broker.work.each(request.topic_partitions, elect)
 
 
-def _elect(name: str, number: int, topic: Topic | None) -> PartitionResult:
+def _elect(name: str, number: int, topic: Topic | None) -> wire.PartitionResult:
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if topic is None:
         return _result(number, unknown, f"No such topic as {name}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.topics.altering import Amend, alter_all, refuse_nulls
@@ -18,15 +17,7 @@ from samsa.topics.configs import Refused
 from samsa.topics.topic_configs import TOPIC_CONFIGS
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.incremental_alter_configs import RESOURCE_RESPONSE, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.incremental_alter_configs import (
-        AlterableConfig,
-        AlterConfigsResource,
-        IncrementalAlterConfigsRequest,
-        IncrementalAlterConfigsResponse,
-    )
+from samsa.wire.messages import incremental_alter_configs as wire
 
 
 class ConfigOperation(IntEnum):
@@ -41,14 +32,16 @@ OPERATIONS = frozenset(ConfigOperation)
 
 @handles(ApiKey.INCREMENTAL_ALTER_CONFIGS)
 async def incremental_alter_configs(
-    request: IncrementalAlterConfigsRequest, context: Context, broker: Broker
-) -> IncrementalAlterConfigsResponse:
-    return RESPONSE(
-        responses=await alter_all(request, _one_by_one, RESOURCE_RESPONSE, context.access, broker)
+    request: wire.IncrementalAlterConfigsRequest, context: Context, broker: Broker
+) -> wire.IncrementalAlterConfigsResponse:
+    return wire.RESPONSE(
+        responses=await alter_all(
+            request, _one_by_one, wire.RESOURCE_RESPONSE, context.access, broker
+        )
     )
 
 
-def _one_by_one(resource: AlterConfigsResource) -> Amend:
+def _one_by_one(resource: wire.AlterConfigsResource) -> Amend:
     for change in resource.configs:
         if change.config_operation not in OPERATIONS:
             raise Refused(
@@ -65,7 +58,7 @@ def _one_by_one(resource: AlterConfigsResource) -> Amend:
     return amend
 
 
-def _apply(configs: dict[str, str], change: AlterableConfig) -> None:
+def _apply(configs: dict[str, str], change: wire.AlterableConfig) -> None:
     operation = ConfigOperation(change.config_operation)
     if operation is ConfigOperation.DELETE:
         configs.pop(change.name, None)

@@ -9,8 +9,6 @@ Versions: 1 can forbid a change of the number of replicas, which never happens.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.broker.nodes import Nodes
 from samsa.ports import Topic, Unavailable
@@ -21,39 +19,25 @@ from samsa.topics.configs import Refused
 from samsa.topics.permitted import may_cluster, refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.alter_partition_reassignments import (
-    PARTITION_RESPONSE,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.alter_partition_reassignments import (
-        AlterPartitionReassignmentsRequest,
-        AlterPartitionReassignmentsResponse,
-        ReassignablePartition,
-        ReassignablePartitionResponse,
-        ReassignableTopic,
-        ReassignableTopicResponse,
-    )
+from samsa.wire.messages import alter_partition_reassignments as wire
 
 
 @handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
 async def alter_partition_reassignments(
-    request: AlterPartitionReassignmentsRequest, context: Context, broker: Broker
-) -> AlterPartitionReassignmentsResponse:
+    request: wire.AlterPartitionReassignmentsRequest, context: Context, broker: Broker
+) -> wire.AlterPartitionReassignmentsResponse:
     may = may_cluster(context.access, Operation.ALTER)
     refused = None if may else refusal(ResourceType.CLUSTER)
 
-    async def answer(asked: ReassignableTopic) -> ReassignableTopicResponse:
+    async def answer(asked: wire.ReassignableTopic) -> wire.ReassignableTopicResponse:
         topic = refused or await _topic(asked.name, broker)
         partitions = [
             _answer(asked.name, topic, entry, broker.nodes)
             async for entry in broker.work.pace(asked.partitions)
         ]
-        return TOPIC_RESPONSE(name=asked.name, partitions=partitions)
+        return wire.TOPIC_RESPONSE(name=asked.name, partitions=partitions)
 
-    return RESPONSE(
+    return wire.RESPONSE(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_code=refused.code if refused else ErrorCode.NONE,
         error_message=refused.message if refused else None,
@@ -69,8 +53,8 @@ async def _topic(name: str, broker: Broker) -> Topic | Refused | None:
 
 
 def _answer(
-    name: str, topic: Topic | Refused | None, entry: ReassignablePartition, nodes: Nodes
-) -> ReassignablePartitionResponse:
+    name: str, topic: Topic | Refused | None, entry: wire.ReassignablePartition, nodes: Nodes
+) -> wire.ReassignablePartitionResponse:
     code, message = ErrorCode.NONE, None
     try:
         _check(name, topic, entry.partition_index)
@@ -80,7 +64,7 @@ def _answer(
             check_assignment(entry.replicas, nodes)
     except Refused as refused:
         code, message = refused.code, refused.message
-    return PARTITION_RESPONSE(
+    return wire.PARTITION_RESPONSE(
         partition_index=entry.partition_index, error_code=code, error_message=message
     )
 

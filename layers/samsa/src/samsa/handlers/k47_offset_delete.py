@@ -6,8 +6,6 @@ that was never committed is no error. Needs DELETE on the group, and READ on eac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.group_errors import UNAVAILABLE, code_of
 from samsa.groups import Group, may_delete
@@ -17,15 +15,7 @@ from samsa.topics.catalog import partition_of
 from samsa.topics.permitted import may_group, may_topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.offset_delete import PARTITION_RESPONSE, RESPONSE, TOPIC_RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.offset_delete import (
-        OffsetDeleteRequest,
-        OffsetDeleteRequestTopic,
-        OffsetDeleteResponse,
-        OffsetDeleteResponseTopic,
-    )
+from samsa.wire.messages import offset_delete as wire
 
 AT_ONCE = 1_000
 """Offsets that are deleted by one write."""
@@ -35,10 +25,10 @@ FINAL = (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NON_EMPTY_GROUP)
 
 @handles(ApiKey.OFFSET_DELETE)
 async def offset_delete(
-    request: OffsetDeleteRequest, context: Context, broker: Broker
-) -> OffsetDeleteResponse:
+    request: wire.OffsetDeleteRequest, context: Context, broker: Broker
+) -> wire.OffsetDeleteResponse:
     if not may_group(context.access, Operation.DELETE, request.group_id):
-        return RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
+        return wire.RESPONSE(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     groups, now = broker.coordinator.groups, broker.stores.clock.now_ms()
     try:
         group, _ = await broker.coordinator.look(request.group_id)
@@ -48,9 +38,9 @@ async def offset_delete(
         for code in FINAL:
             async for topic in broker.work.pace(topics):
                 if any(p.error_code == code for p in topic.partitions):
-                    return RESPONSE(error_code=code)
+                    return wire.RESPONSE(error_code=code)
         if not known:
-            return RESPONSE(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
+            return wire.RESPONSE(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
         granted = _granted(topics)
         for start in range(0, len(granted), AT_ONCE):
             some = granted[start : start + AT_ONCE]
@@ -58,18 +48,18 @@ async def offset_delete(
             if len(granted) > AT_ONCE:
                 await broker.work.give_way()
     except Unavailable:
-        return RESPONSE(error_code=UNAVAILABLE)
-    return RESPONSE(topics=topics)
+        return wire.RESPONSE(error_code=UNAVAILABLE)
+    return wire.RESPONSE(topics=topics)
 
 
 async def _topic(
-    asked: OffsetDeleteRequestTopic,
+    asked: wire.OffsetDeleteRequestTopic,
     group: Group | None,
     known: bool,
     now: int,
     context: Context,
     broker: Broker,
-) -> OffsetDeleteResponseTopic:
+) -> wire.OffsetDeleteResponseTopic:
     if not may_topic(context.access, Operation.READ, asked.name):
         return await _forbidden(asked, broker)
     topic = await broker.catalog.named(asked.name)
@@ -79,20 +69,24 @@ async def _topic(
         code = code_of(refused)
         if topic is None or partition_of(topic, partition.partition_index) is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        rows.append(PARTITION_RESPONSE(partition_index=partition.partition_index, error_code=code))
-    return TOPIC_RESPONSE(name=asked.name, partitions=rows)
+        rows.append(
+            wire.PARTITION_RESPONSE(partition_index=partition.partition_index, error_code=code)
+        )
+    return wire.TOPIC_RESPONSE(name=asked.name, partitions=rows)
 
 
-async def _forbidden(asked: OffsetDeleteRequestTopic, broker: Broker) -> OffsetDeleteResponseTopic:
+async def _forbidden(
+    asked: wire.OffsetDeleteRequestTopic, broker: Broker
+) -> wire.OffsetDeleteResponseTopic:
     code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     rows = [
-        PARTITION_RESPONSE(partition_index=one.partition_index, error_code=code)
+        wire.PARTITION_RESPONSE(partition_index=one.partition_index, error_code=code)
         async for one in broker.work.pace(asked.partitions)
     ]
-    return TOPIC_RESPONSE(name=asked.name, partitions=rows)
+    return wire.TOPIC_RESPONSE(name=asked.name, partitions=rows)
 
 
-def _granted(topics: list[OffsetDeleteResponseTopic]) -> list[tuple[str, int]]:
+def _granted(topics: list[wire.OffsetDeleteResponseTopic]) -> list[tuple[str, int]]:
     return [
         (topic.name, partition.partition_index)
         for topic in topics

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from samsa.access.admin import TIMED_OUT, raise_unless_may_cluster
 from samsa.broker.broker import Broker, Context, handles
@@ -19,15 +18,7 @@ from samsa.security.quotas import CLIENT_ID, IP, USER, QuotaEntity
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_client_quotas import ENTITY, ENTRY, RESPONSE, VALUE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_client_quotas import (
-        ComponentData,
-        DescribeClientQuotasRequest,
-        DescribeClientQuotasResponse,
-        EntryData,
-    )
+from samsa.wire.messages import describe_client_quotas as wire
 
 
 class Match(IntEnum):
@@ -38,30 +29,30 @@ class Match(IntEnum):
 
 @handles(ApiKey.DESCRIBE_CLIENT_QUOTAS)
 async def describe_client_quotas(
-    request: DescribeClientQuotasRequest, context: Context, broker: Broker
-) -> DescribeClientQuotasResponse:
+    request: wire.DescribeClientQuotasRequest, context: Context, broker: Broker
+) -> wire.DescribeClientQuotasResponse:
     try:
         raise_unless_may_cluster(context, Operation.DESCRIBE_CONFIGS)
         _check(request.components)
         contents = await broker.stored_access.current()
     except Refused as refused:
-        return RESPONSE(error_code=refused.code, error_message=refused.message, entries=None)
+        return wire.RESPONSE(error_code=refused.code, error_message=refused.message, entries=None)
     except Unavailable:
         code = ErrorCode.REQUEST_TIMED_OUT
-        return RESPONSE(error_code=code, error_message=TIMED_OUT, entries=None)
+        return wire.RESPONSE(error_code=code, error_message=TIMED_OUT, entries=None)
     entries = [
         _entry(entity, values)
         async for entity, values in broker.work.pace(sorted(contents.quotas.items(), key=_order))
         if _finds(request, entity)
     ]
-    return RESPONSE(error_message="", entries=entries)
+    return wire.RESPONSE(error_message="", entries=entries)
 
 
 def _order(described: tuple[QuotaEntity, Mapping[str, float]]) -> str:
     return repr(described[0])
 
 
-def _finds(request: DescribeClientQuotasRequest, entity: QuotaEntity) -> bool:
+def _finds(request: wire.DescribeClientQuotasRequest, entity: QuotaEntity) -> bool:
     names = dict(entity.parts)
     if request.strict and len(names) != len(request.components):
         return False
@@ -75,14 +66,14 @@ def _finds(request: DescribeClientQuotasRequest, entity: QuotaEntity) -> bool:
     )
 
 
-def _entry(entity: QuotaEntity, values: Mapping[str, float]) -> EntryData:
-    return ENTRY(
-        entity=[ENTITY(entity_type=kind, entity_name=name) for kind, name in entity.parts],
-        values=[VALUE(key=key, value=value) for key, value in sorted(values.items())],
+def _entry(entity: QuotaEntity, values: Mapping[str, float]) -> wire.EntryData:
+    return wire.ENTRY(
+        entity=[wire.ENTITY(entity_type=kind, entity_name=name) for kind, name in entity.parts],
+        values=[wire.VALUE(key=key, value=value) for key, value in sorted(values.items())],
     )
 
 
-def _check(components: list[ComponentData]) -> None:
+def _check(components: list[wire.ComponentData]) -> None:
     types: set[str] = set()
     for component in components:
         _check_type(component.entity_type, types)
@@ -106,7 +97,7 @@ def _check_type(entity_type: str, before: set[str]) -> None:
         raise Refused(ErrorCode.UNSUPPORTED_VERSION, f"Unsupported entity type {entity_type}")
 
 
-def _check_match(component: ComponentData) -> None:
+def _check_match(component: wire.ComponentData) -> None:
     kind, match = component.match_type, component.match
     if kind not in set(Match):
         problem = f"Unknown match type {kind}"

@@ -10,7 +10,7 @@ given as such.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from samsa.access.admin import (
     TIMED_OUT,
@@ -28,16 +28,7 @@ from samsa.security.quotas import QuotaEntity, problem_with_entity, problem_with
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.alter_client_quotas import ENTITY_RESPONSE, ENTRY_RESPONSE, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.alter_client_quotas import (
-        AlterClientQuotasRequest,
-        AlterClientQuotasResponse,
-        EntryData,
-        EntryDataResponse,
-    )
-
+from samsa.wire.messages import alter_client_quotas as wire
 
 MOST_PARTS = 16
 """Of an entity that are looked at. There are three types, and two at most go together."""
@@ -52,22 +43,22 @@ class Values(NamedTuple):
 
 @handles(ApiKey.ALTER_CLIENT_QUOTAS)
 async def alter_client_quotas(
-    request: AlterClientQuotasRequest, context: Context, broker: Broker
-) -> AlterClientQuotasResponse:
+    request: wire.AlterClientQuotasRequest, context: Context, broker: Broker
+) -> wire.AlterClientQuotasResponse:
     try:
         raise_unless_may_cluster(context, Operation.ALTER_CONFIGS)
-        return RESPONSE(entries=await _alter(request, context, broker))
+        return wire.RESPONSE(entries=await _alter(request, context, broker))
     except Refused as refused:
         why = refused
     except Unavailable:
         why = Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT)
     rows = broker.work.pace(request.entries)
-    return RESPONSE(entries=[_result(_entity(row), why) async for row in rows])
+    return wire.RESPONSE(entries=[_result(_entity(row), why) async for row in rows])
 
 
 async def _alter(
-    request: AlterClientQuotasRequest, context: Context, broker: Broker
-) -> list[EntryDataResponse]:
+    request: wire.AlterClientQuotasRequest, context: Context, broker: Broker
+) -> list[wire.EntryDataResponse]:
     view = broker.stored_access
 
     async def plan(contents: Contents) -> ChangePlan[dict[QuotaEntity, Refused | None]]:
@@ -98,7 +89,7 @@ async def _alter(
     return [_result(entity, why) for entity, why in results.items()]
 
 
-def _values(entity: QuotaEntity, row: EntryData, present: Mapping[str, float]) -> Values:
+def _values(entity: QuotaEntity, row: wire.EntryData, present: Mapping[str, float]) -> Values:
     """Raises Refused."""
     problem = problem_with_entity(entity.parts)
     if problem is not None:
@@ -132,14 +123,16 @@ def _twice(entity: QuotaEntity) -> Refused:
     return Refused(ErrorCode.INVALID_REQUEST, problem)
 
 
-def _entity(row: EntryData) -> QuotaEntity:
+def _entity(row: wire.EntryData) -> QuotaEntity:
     parts = row.entity[:MOST_PARTS]
     return QuotaEntity.of({part.entity_type: part.entity_name for part in parts})
 
 
-def _result(entity: QuotaEntity, why: Refused | None) -> EntryDataResponse:
-    return ENTRY_RESPONSE(
+def _result(entity: QuotaEntity, why: Refused | None) -> wire.EntryDataResponse:
+    return wire.ENTRY_RESPONSE(
         error_code=why.code if why else ErrorCode.NONE,
         error_message=why.message if why else None,
-        entity=[ENTITY_RESPONSE(entity_type=kind, entity_name=name) for kind, name in entity.parts],
+        entity=[
+            wire.ENTITY_RESPONSE(entity_type=kind, entity_name=name) for kind, name in entity.parts
+        ],
     )

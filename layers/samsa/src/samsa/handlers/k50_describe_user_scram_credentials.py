@@ -9,7 +9,6 @@ Kafka. Needs DESCRIBE on the cluster.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
 
 from samsa.access.admin import TIMED_OUT, raise_unless_may_cluster
 from samsa.access.contents import Contents
@@ -19,15 +18,7 @@ from samsa.security.kinds import Operation
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_user_scram_credentials import CREDENTIAL, RESPONSE, RESULT
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_user_scram_credentials import (
-        CredentialInfo,
-        DescribeUserScramCredentialsRequest,
-        DescribeUserScramCredentialsResponse,
-        DescribeUserScramCredentialsResult,
-    )
+from samsa.wire.messages import describe_user_scram_credentials as wire
 
 UNKNOWN = "Attempt to describe a user credential that does not exist: {}"
 TWICE = "Cannot describe SCRAM credentials for the same user twice in a single request: {}"
@@ -35,42 +26,42 @@ TWICE = "Cannot describe SCRAM credentials for the same user twice in a single r
 
 @handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS)
 async def describe_user_scram_credentials(
-    request: DescribeUserScramCredentialsRequest, context: Context, broker: Broker
-) -> DescribeUserScramCredentialsResponse:
+    request: wire.DescribeUserScramCredentialsRequest, context: Context, broker: Broker
+) -> wire.DescribeUserScramCredentialsResponse:
     try:
         raise_unless_may_cluster(context, Operation.DESCRIBE)
         contents = await broker.stored_access.current()
     except Refused as refused:
-        return RESPONSE(error_code=refused.code, error_message=refused.message)
+        return wire.RESPONSE(error_code=refused.code, error_message=refused.message)
     except Unavailable:
-        return RESPONSE(error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=TIMED_OUT)
+        return wire.RESPONSE(error_code=ErrorCode.REQUEST_TIMED_OUT, error_message=TIMED_OUT)
     known = await _by_user(contents, broker)
     asked = Counter([user.name for user in request.users or ()] or sorted(known))
     results = [
         _result(user, count, known.get(user, []))
         async for user, count in broker.work.pace(asked.items())
     ]
-    return RESPONSE(error_message="", results=results)
+    return wire.RESPONSE(error_message="", results=results)
 
 
-async def _by_user(contents: Contents, broker: Broker) -> dict[str, list[CredentialInfo]]:
-    found: dict[str, list[CredentialInfo]] = defaultdict(list)
+async def _by_user(contents: Contents, broker: Broker) -> dict[str, list[wire.CredentialInfo]]:
+    found: dict[str, list[wire.CredentialInfo]] = defaultdict(list)
     async for (user, mechanism), credential in broker.work.pace(contents.credentials.items()):
-        found[user].append(CREDENTIAL(mechanism=mechanism, iterations=credential.iterations))
+        found[user].append(wire.CREDENTIAL(mechanism=mechanism, iterations=credential.iterations))
     return {user: sorted(some, key=_mechanism) for user, some in found.items()}
 
 
-def _mechanism(info: CredentialInfo) -> int:
+def _mechanism(info: wire.CredentialInfo) -> int:
     return info.mechanism
 
 
 def _result(
-    user: str, count: int, infos: list[CredentialInfo]
-) -> DescribeUserScramCredentialsResult:
+    user: str, count: int, infos: list[wire.CredentialInfo]
+) -> wire.DescribeUserScramCredentialsResult:
     if count > 1:
         code, words = ErrorCode.DUPLICATE_RESOURCE, TWICE
     elif not infos:
         code, words = ErrorCode.RESOURCE_NOT_FOUND, UNKNOWN
     else:
-        return RESULT(user=user, error_message="", credential_infos=infos)
-    return RESULT(user=user, error_code=code, error_message=words.format(user))
+        return wire.RESULT(user=user, error_message="", credential_infos=infos)
+    return wire.RESULT(user=user, error_code=code, error_message=words.format(user))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from samsa.access.admin import (
     TIMED_OUT,
@@ -33,16 +32,7 @@ from samsa.security.scram import (
 from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.alter_user_scram_credentials import RESPONSE, RESULT
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.alter_user_scram_credentials import (
-        AlterUserScramCredentialsRequest,
-        AlterUserScramCredentialsResponse,
-        AlterUserScramCredentialsResult,
-        ScramCredentialDeletion,
-        ScramCredentialUpsertion,
-    )
+from samsa.wire.messages import alter_user_scram_credentials as wire
 
 TWICE = "A user credential cannot be altered twice in the same request"
 EMPTY = "The salt and the salted password must not be empty"
@@ -51,22 +41,22 @@ UNKNOWN = "Attempt to delete a user credential that does not exist"
 
 @handles(ApiKey.ALTER_USER_SCRAM_CREDENTIALS)
 async def alter_user_scram_credentials(
-    request: AlterUserScramCredentialsRequest, context: Context, broker: Broker
-) -> AlterUserScramCredentialsResponse:
+    request: wire.AlterUserScramCredentialsRequest, context: Context, broker: Broker
+) -> wire.AlterUserScramCredentialsResponse:
     try:
         raise_unless_may_cluster(context, Operation.ALTER)
-        return RESPONSE(results=await _alter(request, context, broker))
+        return wire.RESPONSE(results=await _alter(request, context, broker))
     except Refused as refused:
         why = refused
     except Unavailable:
         why = Refused(ErrorCode.REQUEST_TIMED_OUT, TIMED_OUT)
     users = {row.name for row in request.deletions} | {row.name for row in request.upsertions}
-    return RESPONSE(results=[_result(user, why) for user in sorted(users)])
+    return wire.RESPONSE(results=[_result(user, why) for user in sorted(users)])
 
 
 async def _alter(
-    request: AlterUserScramCredentialsRequest, context: Context, broker: Broker
-) -> list[AlterUserScramCredentialsResult]:
+    request: wire.AlterUserScramCredentialsRequest, context: Context, broker: Broker
+) -> list[wire.AlterUserScramCredentialsResult]:
     view = broker.stored_access
 
     async def plan(contents: Contents) -> ChangePlan[dict[str, Refused | None]]:
@@ -107,7 +97,7 @@ class CredentialChanges:
             self._put.pop(user, None)
             self._removed.pop(user, None)
 
-    def delete(self, row: ScramCredentialDeletion) -> None:
+    def delete(self, row: wire.ScramCredentialDeletion) -> None:
         """Raises Refused."""
         mechanism = ScramMechanism(row.mechanism)
         _check(row.name, mechanism, FEWEST_ITERATIONS)
@@ -117,7 +107,7 @@ class CredentialChanges:
         self._removed[row.name] = key.entry
         self._total -= 1
 
-    def put(self, row: ScramCredentialUpsertion) -> None:
+    def put(self, row: wire.ScramCredentialUpsertion) -> None:
         """Raises Refused."""
         mechanism = ScramMechanism(row.mechanism)
         _check(row.name, mechanism, row.iterations)
@@ -144,7 +134,7 @@ def _check(user: str, mechanism: ScramMechanism, iterations: int) -> None:
         raise Refused(ErrorCode[name], message)
 
 
-def _result(user: str, why: Refused | None) -> AlterUserScramCredentialsResult:
+def _result(user: str, why: Refused | None) -> wire.AlterUserScramCredentialsResult:
     if why is None:
-        return RESULT(user=user, error_message=None)
-    return RESULT(user=user, error_code=why.code, error_message=why.message)
+        return wire.RESULT(user=user, error_message=None)
+    return wire.RESULT(user=user, error_code=why.code, error_message=why.message)

@@ -10,61 +10,44 @@ Versions: 1+ say when a voter was last heard. 2 has its address.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import LEADER_EPOCH, Broker, Context, handles
 from samsa.security.kinds import Operation
 from samsa.topics.permitted import CLUSTER_REFUSED, may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_quorum import (
-    LISTENER,
-    NODE,
-    PARTITION_RESPONSE,
-    REPLICA,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_quorum import (
-        DescribeQuorumRequest,
-        DescribeQuorumResponse,
-        TopicData,
-        TopicDataResponse,
-    )
+from samsa.wire.messages import describe_quorum as wire
 
 METADATA_LOG = ("__cluster_metadata", 0)
 
 
 @handles(ApiKey.DESCRIBE_QUORUM)
 async def describe_quorum(
-    request: DescribeQuorumRequest, context: Context, broker: Broker
-) -> DescribeQuorumResponse:
+    request: wire.DescribeQuorumRequest, context: Context, broker: Broker
+) -> wire.DescribeQuorumResponse:
     if not may_cluster(context.access, Operation.DESCRIBE):
         code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return RESPONSE(error_code=code, error_message=CLUSTER_REFUSED)
+        return wire.RESPONSE(error_code=code, error_message=CLUSTER_REFUSED)
     if not _is_for_the_metadata_log(request):
         topics = broker.work.pace(request.topics)
-        return RESPONSE(topics=[await _unknown(topic, broker) async for topic in topics])
+        return wire.RESPONSE(topics=[await _unknown(topic, broker) async for topic in topics])
     name, number = METADATA_LOG
     now = broker.stores.clock.now_ms()
     node = broker.nodes.find(broker.nodes.controller, context.address)
-    voter = REPLICA(replica_id=node.id, last_fetch_timestamp=now, last_caught_up_timestamp=now)
-    partition = PARTITION_RESPONSE(
+    voter = wire.REPLICA(replica_id=node.id, last_fetch_timestamp=now, last_caught_up_timestamp=now)
+    partition = wire.PARTITION_RESPONSE(
         partition_index=number,
         leader_id=node.id,
         leader_epoch=LEADER_EPOCH,
         current_voters=[voter],
     )
-    listener = LISTENER(name="PLAINTEXT", host=node.host, port=node.port)
-    return RESPONSE(
-        topics=[TOPIC_RESPONSE(topic_name=name, partitions=[partition])],
-        nodes=[NODE(node_id=node.id, listeners=[listener])],
+    listener = wire.LISTENER(name="PLAINTEXT", host=node.host, port=node.port)
+    return wire.RESPONSE(
+        topics=[wire.TOPIC_RESPONSE(topic_name=name, partitions=[partition])],
+        nodes=[wire.NODE(node_id=node.id, listeners=[listener])],
     )
 
 
-def _is_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
+def _is_for_the_metadata_log(request: wire.DescribeQuorumRequest) -> bool:
     name, number = METADATA_LOG
     if len(request.topics) != 1 or request.topics[0].topic_name != name:
         return False
@@ -72,13 +55,13 @@ def _is_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
     return len(partitions) == 1 and partitions[0].partition_index == number
 
 
-async def _unknown(topic: TopicData, broker: Broker) -> TopicDataResponse:
+async def _unknown(topic: wire.TopicData, broker: Broker) -> wire.TopicDataResponse:
     partitions = [
-        PARTITION_RESPONSE(
+        wire.PARTITION_RESPONSE(
             partition_index=one.partition_index,
             error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
             error_message="This server does not host this topic-partition.",
         )
         async for one in broker.work.pace(topic.partitions)
     ]
-    return TOPIC_RESPONSE(topic_name=topic.topic_name, partitions=partitions)
+    return wire.TOPIC_RESPONSE(topic_name=topic.topic_name, partitions=partitions)

@@ -12,7 +12,6 @@ succeeded.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.security.kinds import Operation
@@ -20,14 +19,7 @@ from samsa.topics.features import FEATURES
 from samsa.topics.permitted import CLUSTER_REFUSED, may_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.update_features import RESPONSE, RESULT
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.update_features import (
-        FeatureUpdateKey,
-        UpdateFeaturesRequest,
-        UpdateFeaturesResponse,
-    )
+from samsa.wire.messages import update_features as wire
 
 LAST_WITH_RESULTS = 1
 KNOWN = {one.name: one for one in FEATURES}
@@ -38,28 +30,28 @@ SUCCEEDED = "NONE"
 
 @handles(ApiKey.UPDATE_FEATURES)
 async def update_features(
-    request: UpdateFeaturesRequest, context: Context, broker: Broker
-) -> UpdateFeaturesResponse:
+    request: wire.UpdateFeaturesRequest, context: Context, broker: Broker
+) -> wire.UpdateFeaturesResponse:
     if not may_cluster(context.access, Operation.ALTER):
         code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return RESPONSE(error_code=code, error_message=CLUSTER_REFUSED)
+        return wire.RESPONSE(error_code=code, error_message=CLUSTER_REFUSED)
     async for update in broker.work.pace(request.feature_updates):
         why = next(_reasons(update, broker.nodes.controller), None)
         if why is not None:
-            return RESPONSE(
+            return wire.RESPONSE(
                 error_code=ErrorCode.INVALID_UPDATE_VERSION,
                 error_message="The update failed for all features since the following feature had "
                 f"an error: Invalid update version {update.max_version_level} for feature "
                 f"{update.feature}. {why}",
             )
     if context.version > LAST_WITH_RESULTS:
-        return RESPONSE(error_message=None)
+        return wire.RESPONSE(error_message=None)
     updates = broker.work.pace(request.feature_updates)
-    results = [RESULT(feature=one.feature, error_message=SUCCEEDED) async for one in updates]
-    return RESPONSE(error_message=None, results=results)
+    results = [wire.RESULT(feature=one.feature, error_message=SUCCEEDED) async for one in updates]
+    return wire.RESPONSE(error_message=None, results=results)
 
 
-def _reasons(update: FeatureUpdateKey, controller: int) -> Iterator[str]:
+def _reasons(update: wire.FeatureUpdateKey, controller: int) -> Iterator[str]:
     """Why not; the first is told."""
     wanted, feature = update.max_version_level, KNOWN.get(update.feature)
     kind = SAFE_DOWNGRADE if update.allow_downgrade else update.upgrade_type

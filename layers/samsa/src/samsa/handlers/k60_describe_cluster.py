@@ -4,37 +4,32 @@ client may do with the cluster, if that is asked and the client has DESCRIBE on 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from samsa.broker.broker import Broker, Context, handles
 from samsa.broker.operations import NOT_ASKED
 from samsa.topics.permitted import on_cluster
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_cluster import BROKER, RESPONSE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from samsa.wire.messages import describe_cluster as wire
 
 BROKERS = 1
 
 
 @handles(ApiKey.DESCRIBE_CLUSTER)
 async def describe_cluster(
-    request: DescribeClusterRequest, context: Context, broker: Broker
-) -> DescribeClusterResponse:
+    request: wire.DescribeClusterRequest, context: Context, broker: Broker
+) -> wire.DescribeClusterResponse:
     if request.endpoint_type != BROKERS:
-        return RESPONSE(
+        return wire.RESPONSE(
             error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE,
             error_message="this is a broker; there are no controllers to reach",
             endpoint_type=request.endpoint_type,
             cluster_id=broker.cluster_id,
         )
-    return RESPONSE(
+    return wire.RESPONSE(
         cluster_id=broker.cluster_id,
         controller_id=broker.nodes.controller,
         brokers=[
-            BROKER(broker_id=node.id, host=node.host, port=node.port, rack=node.rack)
+            wire.BROKER(broker_id=node.id, host=node.host, port=node.port, rack=node.rack)
             for node in broker.nodes.named(context.address)
         ],
         cluster_authorized_operations=on_cluster(context.access)

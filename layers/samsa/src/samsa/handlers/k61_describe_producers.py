@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.log.producers import ProducerState
@@ -22,22 +21,7 @@ from samsa.topics.permitted import need
 from samsa.topics.resolve import partition_in, topic_or_refusal
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_producers import (
-    PARTITION_RESPONSE,
-    PRODUCER,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.describe_producers import (
-        DescribeProducersRequest,
-        DescribeProducersResponse,
-        PartitionResponse,
-        TopicRequest,
-        TopicResponse,
-    )
-    from samsa.wire.messages.describe_producers import ProducerState as ProducerRow
+from samsa.wire.messages import describe_producers as wire
 
 ANY_EPOCH = -1
 COORDINATOR_EPOCH = 0
@@ -47,20 +31,20 @@ NOT_KNOWN = -1
 
 @handles(ApiKey.DESCRIBE_PRODUCERS)
 async def describe_producers(
-    request: DescribeProducersRequest, context: Context, broker: Broker
-) -> DescribeProducersResponse:
+    request: wire.DescribeProducersRequest, context: Context, broker: Broker
+) -> wire.DescribeProducersResponse:
     needs = need(context.access, Operation.READ)
 
-    async def answer(topic: TopicRequest) -> TopicResponse:
+    async def answer(topic: wire.TopicRequest) -> wire.TopicResponse:
         found = await topic_or_refusal(topic.name, broker, ErrorCode.KAFKA_STORAGE_ERROR, needs)
         numbers = dict.fromkeys(topic.partition_indexes)
         partitions = await broker.work.each(numbers, partial(_answer, found, broker))
-        return TOPIC_RESPONSE(name=topic.name, partitions=partitions)
+        return wire.TOPIC_RESPONSE(name=topic.name, partitions=partitions)
 
-    return RESPONSE(topics=await broker.work.each(request.topics, answer))
+    return wire.RESPONSE(topics=await broker.work.each(request.topics, answer))
 
 
-async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> PartitionResponse:
+async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> wire.PartitionResponse:
     try:
         partition = partition_in(topic, number, ANY_EPOCH)
         head = await broker.log.head(partition)
@@ -73,16 +57,16 @@ async def _answer(topic: Topic | Refused, broker: Broker, number: int) -> Partit
     except Unavailable as error:
         code, message = ErrorCode.KAFKA_STORAGE_ERROR, str(error)
     else:
-        return PARTITION_RESPONSE(partition_index=number, active_producers=producers)
-    return PARTITION_RESPONSE(partition_index=number, error_code=code, error_message=message)
+        return wire.PARTITION_RESPONSE(partition_index=number, active_producers=producers)
+    return wire.PARTITION_RESPONSE(partition_index=number, error_code=code, error_message=message)
 
 
 async def _describe_all(
     partition: Partition, found: dict[int, Bound], opened: Mapping[int, int], broker: Broker
-) -> list[ProducerRow]:
+) -> list[wire.ProducerState]:
     """A few concurrently: each needs a read of its last batch."""
 
-    async def describe(one: tuple[int, Bound]) -> ProducerRow:
+    async def describe(one: tuple[int, Bound]) -> wire.ProducerState:
         row = await _describe(partition, *one, broker)
         row.current_txn_start_offset = opened.get(row.producer_id, NOT_KNOWN)
         return row
@@ -92,11 +76,11 @@ async def _describe_all(
 
 async def _describe(
     partition: Partition, producer_id: int, bound: Bound, broker: Broker
-) -> ProducerRow:
+) -> wire.ProducerState:
     state = ProducerState.of(bound)
     coordinator_epoch = COORDINATOR_EPOCH if state.ended else NOT_KNOWN
     if not state.entries:  # its last batch was a marker, with a new epoch
-        return PRODUCER(
+        return wire.PRODUCER(
             producer_id=producer_id,
             producer_epoch=state.epoch,
             coordinator_epoch=coordinator_epoch,
@@ -107,7 +91,7 @@ async def _describe(
     except (Missing, OutOfRange):
         batch = None
     timestamp = batch.max_timestamp if batch else NOT_KNOWN
-    return PRODUCER(
+    return wire.PRODUCER(
         producer_id=producer_id,
         producer_epoch=state.epoch,
         last_sequence=last.last,

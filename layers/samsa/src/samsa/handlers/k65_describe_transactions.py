@@ -19,33 +19,27 @@ from samsa.topics.permitted import is_visible, may_transactional_id
 from samsa.transactions import Transaction
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_transactions import RESPONSE, STATE, TOPIC
+from samsa.wire.messages import describe_transactions as wire
 
 if TYPE_CHECKING:
     from samsa.security.access import Access
-    from samsa.wire.messages.describe_transactions import (
-        DescribeTransactionsRequest,
-        DescribeTransactionsResponse,
-        TopicData,
-        TransactionState,
-    )
 
 
 @handles(ApiKey.DESCRIBE_TRANSACTIONS)
 async def describe_transactions(
-    request: DescribeTransactionsRequest, context: Context, broker: Broker
-) -> DescribeTransactionsResponse:
+    request: wire.DescribeTransactionsRequest, context: Context, broker: Broker
+) -> wire.DescribeTransactionsResponse:
     ids = list(dict.fromkeys(request.transactional_ids))
     found = await broker.work.some_at_once(ids, partial(_state, context.access, broker))
     by_id = dict(zip(ids, found, strict=True))
     asked = broker.work.pace(request.transactional_ids)
-    return RESPONSE(transaction_states=[by_id[one] async for one in asked])
+    return wire.RESPONSE(transaction_states=[by_id[one] async for one in asked])
 
 
-async def _state(access: Access, broker: Broker, transactional_id: str) -> TransactionState:
+async def _state(access: Access, broker: Broker, transactional_id: str) -> wire.TransactionState:
     if not may_transactional_id(access, Operation.DESCRIBE, transactional_id):
         code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        return STATE(error_code=code, transactional_id=transactional_id)
+        return wire.STATE(error_code=code, transactional_id=transactional_id)
     code = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
     if not transactional_id:
         code = ErrorCode.INVALID_REQUEST
@@ -56,13 +50,13 @@ async def _state(access: Access, broker: Broker, transactional_id: str) -> Trans
                 return await _described(transactional_id, found, access, broker)
         except Unavailable:
             code = UNAVAILABLE
-    return STATE(error_code=code, transactional_id=transactional_id)
+    return wire.STATE(error_code=code, transactional_id=transactional_id)
 
 
 async def _described(
     transactional_id: str, found: Transaction, access: Access, broker: Broker
-) -> TransactionState:
-    return STATE(
+) -> wire.TransactionState:
+    return wire.STATE(
         transactional_id=transactional_id,
         transaction_state=found.state.value,
         transaction_timeout_ms=found.timeout_ms,
@@ -73,7 +67,7 @@ async def _described(
     )
 
 
-async def _topics(found: Transaction, access: Access, broker: Broker) -> list[TopicData]:
+async def _topics(found: Transaction, access: Access, broker: Broker) -> list[wire.TopicData]:
     numbers: dict[str, list[int]] = {}
     for topic_id, number in sorted(found.partitions):
         topic = await broker.catalog.with_id(topic_id)
@@ -81,4 +75,4 @@ async def _topics(found: Transaction, access: Access, broker: Broker) -> list[To
             access, Operation.DESCRIBE, ResourceType.TOPIC, topic.name
         ):
             numbers.setdefault(topic.name, []).append(number)
-    return [TOPIC(topic=name, partitions=some) for name, some in numbers.items()]
+    return [wire.TOPIC(topic=name, partitions=some) for name, some in numbers.items()]

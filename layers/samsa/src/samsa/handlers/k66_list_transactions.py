@@ -11,7 +11,7 @@ Versions: 1+ filter by duration. 2+ by a pattern, which must be valid in RE2.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from samsa.broker.broker import Broker, Context, handles
 from samsa.coordinator.transaction_errors import UNAVAILABLE
@@ -22,14 +22,7 @@ from samsa.topics.permitted import is_visible
 from samsa.transactions import Transaction
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.list_transactions import RESPONSE, STATE
-
-if TYPE_CHECKING:
-    from samsa.wire.messages.list_transactions import (
-        ListTransactionsRequest,
-        ListTransactionsResponse,
-        TransactionState,
-    )
+from samsa.wire.messages import list_transactions as wire
 
 STATES = {
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead",
@@ -39,14 +32,14 @@ STATES = {
 
 @handles(ApiKey.LIST_TRANSACTIONS)
 async def list_transactions(
-    request: ListTransactionsRequest, context: Context, broker: Broker
-) -> ListTransactionsResponse:
+    request: wire.ListTransactionsRequest, context: Context, broker: Broker
+) -> wire.ListTransactionsResponse:
     compiled, access = None, context.access
     if request.transactional_id_pattern:
         try:
             compiled = compile_pattern(request.transactional_id_pattern)
         except BadPattern:
-            return RESPONSE(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
+            return wire.RESPONSE(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
     try:
         ids = [
             one
@@ -57,27 +50,27 @@ async def list_transactions(
         ]
         found = await broker.work.some_at_once(ids, partial(_listed, request, broker))
     except Unavailable:
-        return RESPONSE(error_code=UNAVAILABLE)
-    return RESPONSE(
+        return wire.RESPONSE(error_code=UNAVAILABLE)
+    return wire.RESPONSE(
         unknown_state_filters=[s for s in request.state_filters if s not in STATES],
         transaction_states=[one for one in found if one is not None],
     )
 
 
 async def _listed(
-    request: ListTransactionsRequest, broker: Broker, transactional_id: str
-) -> TransactionState | None:
+    request: wire.ListTransactionsRequest, broker: Broker, transactional_id: str
+) -> wire.TransactionState | None:
     found = await broker.transactions.look(transactional_id)
     if found is None or not _fits(request, found, broker.stores.clock.now_ms()):
         return None
-    return STATE(
+    return wire.STATE(
         transactional_id=transactional_id,
         producer_id=found.producer_id,
         transaction_state=found.state.value,
     )
 
 
-def _fits(request: ListTransactionsRequest, found: Transaction, now_ms: int) -> bool:
+def _fits(request: wire.ListTransactionsRequest, found: Transaction, now_ms: int) -> bool:
     def is_among(wanted: list[Any], value: Any) -> bool:
         return not wanted or value in wanted
 

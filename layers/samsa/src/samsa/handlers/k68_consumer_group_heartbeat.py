@@ -23,15 +23,10 @@ from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group, may_topic, sees_topics
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.consumer_group_heartbeat import ASSIGNMENT, RESPONSE, TOPIC_PARTITIONS
+from samsa.wire.messages import consumer_group_heartbeat as wire
 
 if TYPE_CHECKING:
     from samsa.security.access import Access
-    from samsa.wire.messages.consumer_group_heartbeat import (
-        ConsumerGroupHeartbeatRequest,
-        ConsumerGroupHeartbeatResponse,
-        TopicPartitions,
-    )
 
 FIRST_WITH_OWN_ID = 1
 JOINING = 0
@@ -39,8 +34,8 @@ JOINING = 0
 
 @handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
 async def consumer_group_heartbeat(
-    request: ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
-) -> ConsumerGroupHeartbeatResponse:
+    request: wire.ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
+) -> wire.ConsumerGroupHeartbeatResponse:
     refused = await _refusal(request, context.access, broker)
     if refused is not None:
         return refused
@@ -48,34 +43,36 @@ async def consumer_group_heartbeat(
         if request.member_epoch == JOINING and not broker.group_totals.knows(request.group_id):
             code = await broker.group_totals.why_not(request.group_id)
             if code:
-                return RESPONSE(error_code=code, error_message="There are too many groups.")
+                return wire.RESPONSE(error_code=code, error_message="There are too many groups.")
         beat = _beat(request, context, broker)
         answer = await broker.coordinator.ask(request.group_id, beat)
     except Unavailable as error:
-        return RESPONSE(error_code=UNAVAILABLE, error_message=str(error))
+        return wire.RESPONSE(error_code=UNAVAILABLE, error_message=str(error))
     assert isinstance(answer, ConsumerHeartbeatAnswer)
     if answer.error:
-        return RESPONSE(error_code=code_of(answer.error), error_message=answer.error.value)
+        return wire.RESPONSE(error_code=code_of(answer.error), error_message=answer.error.value)
     return await _response(answer, broker)
 
 
 async def _refusal(
-    request: ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
-) -> ConsumerGroupHeartbeatResponse | None:
+    request: wire.ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
+) -> wire.ConsumerGroupHeartbeatResponse | None:
     code = await _why_forbidden(request, access, broker)
     if code:
-        return RESPONSE(error_code=code)
+        return wire.RESPONSE(error_code=code)
     if not request.group_id:
-        return RESPONSE(
+        return wire.RESPONSE(
             error_code=ErrorCode.INVALID_REQUEST, error_message="GroupId can't be empty."
         )
     if not is_group_id(request.group_id):
-        return RESPONSE(error_code=ErrorCode.INVALID_GROUP_ID, error_message="GroupId is too long.")
+        return wire.RESPONSE(
+            error_code=ErrorCode.INVALID_GROUP_ID, error_message="GroupId is too long."
+        )
     return None
 
 
 async def _why_forbidden(
-    request: ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
+    request: wire.ConsumerGroupHeartbeatRequest, access: Access, broker: Broker
 ) -> ErrorCode:
     if not access.is_limited:
         return ErrorCode.NONE
@@ -88,7 +85,7 @@ async def _why_forbidden(
 
 
 def _beat(
-    request: ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
+    request: wire.ConsumerGroupHeartbeatRequest, context: Context, broker: Broker
 ) -> ConsumerHeartbeat:
     own_id = context.version >= FIRST_WITH_OWN_ID
     names, owned = request.subscribed_topic_names, request.topic_partitions
@@ -109,22 +106,22 @@ def _beat(
     )
 
 
-def _partitions(rows: list[TopicPartitions]) -> frozenset[tuple[UUID, int]]:
+def _partitions(rows: list[wire.TopicPartitions]) -> frozenset[tuple[UUID, int]]:
     return frozenset((row.topic_id, number) for row in rows for number in row.partitions)
 
 
 async def _response(
     answer: ConsumerHeartbeatAnswer, broker: Broker
-) -> ConsumerGroupHeartbeatResponse:
+) -> wire.ConsumerGroupHeartbeatResponse:
     assignment = None
     if answer.assignment is not None:
-        assignment = ASSIGNMENT(
+        assignment = wire.ASSIGNMENT(
             topic_partitions=[
-                TOPIC_PARTITIONS(topic_id=topic_id, partitions=numbers)
+                wire.TOPIC_PARTITIONS(topic_id=topic_id, partitions=numbers)
                 for topic_id, numbers in await by_topic(answer.assignment, broker.work)
             ]
         )
-    return RESPONSE(
+    return wire.RESPONSE(
         member_id=answer.member_id,
         member_epoch=answer.epoch,
         heartbeat_interval_ms=answer.heartbeat_interval_ms,

@@ -18,23 +18,10 @@ from samsa.security.kinds import Operation
 from samsa.topics.permitted import may_group, may_topic, on_group
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.consumer_group_describe import (
-    ASSIGNMENT,
-    GROUP,
-    MEMBER,
-    RESPONSE,
-    TOPIC_PARTITIONS,
-)
+from samsa.wire.messages import consumer_group_describe as wire
 
 if TYPE_CHECKING:
     from samsa.security.access import Access
-    from samsa.wire.messages.consumer_group_describe import (
-        Assignment,
-        ConsumerGroupDescribeRequest,
-        ConsumerGroupDescribeResponse,
-        DescribedGroup,
-        Member,
-    )
 
 CLASSIC, CONSUMER = 0, 1
 WITH_HIDDEN_TOPICS = (
@@ -44,8 +31,8 @@ WITH_HIDDEN_TOPICS = (
 
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE)
 async def consumer_group_describe(
-    request: ConsumerGroupDescribeRequest, context: Context, broker: Broker
-) -> ConsumerGroupDescribeResponse:
+    request: wire.ConsumerGroupDescribeRequest, context: Context, broker: Broker
+) -> wire.ConsumerGroupDescribeResponse:
     asked = dict.fromkeys(request.group_ids)
     access = context.access
     groups = [await _group(each, access, broker) async for each in broker.work.pace(asked)]
@@ -53,18 +40,18 @@ async def consumer_group_describe(
         async for group in broker.work.pace(groups):
             if not group.error_code:
                 group.authorized_operations = on_group(access, group.group_id)
-    return RESPONSE(groups=groups)
+    return wire.RESPONSE(groups=groups)
 
 
-async def _group(group_id: str, access: Access, broker: Broker) -> DescribedGroup:
+async def _group(group_id: str, access: Access, broker: Broker) -> wire.DescribedGroup:
     may = may_group(access, Operation.DESCRIBE, group_id)
     if not may or not group_id:
         code = ErrorCode.INVALID_GROUP_ID if may else ErrorCode.GROUP_AUTHORIZATION_FAILED
-        return GROUP(group_id=group_id, error_code=code)
+        return wire.GROUP(group_id=group_id, error_code=code)
     try:
         group, _ = await broker.coordinator.look(group_id)
     except Unavailable as error:
-        return GROUP(group_id=group_id, error_code=UNAVAILABLE, error_message=str(error))
+        return wire.GROUP(group_id=group_id, error_code=UNAVAILABLE, error_message=str(error))
     if group is None:
         return _not_found(group_id, f"Group {group_id} not found.")
     now, settings = broker.stores.clock.now_ms(), broker.coordinator.settings
@@ -74,11 +61,11 @@ async def _group(group_id: str, access: Access, broker: Broker) -> DescribedGrou
     shown = await _shown(group_id, seen, broker)
     if access.is_limited and not await _may_be_shown(shown, access, broker):
         code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-        return GROUP(group_id=group_id, error_code=code, error_message=WITH_HIDDEN_TOPICS)
+        return wire.GROUP(group_id=group_id, error_code=code, error_message=WITH_HIDDEN_TOPICS)
     return shown
 
 
-async def _may_be_shown(group: DescribedGroup, access: Access, broker: Broker) -> bool:
+async def _may_be_shown(group: wire.DescribedGroup, access: Access, broker: Broker) -> bool:
     names = {
         topic.topic_name
         async for member in broker.work.pace(group.members)
@@ -91,13 +78,15 @@ async def _may_be_shown(group: DescribedGroup, access: Access, broker: Broker) -
     return True
 
 
-def _not_found(group_id: str, message: str) -> DescribedGroup:
-    return GROUP(group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message)
+def _not_found(group_id: str, message: str) -> wire.DescribedGroup:
+    return wire.GROUP(
+        group_id=group_id, error_code=ErrorCode.GROUP_ID_NOT_FOUND, error_message=message
+    )
 
 
-async def _shown(group_id: str, seen: ConsumerDescribed, broker: Broker) -> DescribedGroup:
+async def _shown(group_id: str, seen: ConsumerDescribed, broker: Broker) -> wire.DescribedGroup:
     names = {info.id: name for name, info in seen.topics.items()}
-    return GROUP(
+    return wire.GROUP(
         group_id=group_id,
         group_state=seen.state,
         group_epoch=seen.epoch,
@@ -107,8 +96,8 @@ async def _shown(group_id: str, seen: ConsumerDescribed, broker: Broker) -> Desc
     )
 
 
-async def _member(member: DescribedConsumer, names: dict[UUID, str], broker: Broker) -> Member:
-    return MEMBER(
+async def _member(member: DescribedConsumer, names: dict[UUID, str], broker: Broker) -> wire.Member:
+    return wire.MEMBER(
         member_id=member.member_id,
         instance_id=member.instance_id,
         rack_id=member.rack_id,
@@ -125,12 +114,12 @@ async def _member(member: DescribedConsumer, names: dict[UUID, str], broker: Bro
 
 async def _assignment(
     partitions: frozenset[tuple[UUID, int]], names: dict[UUID, str], broker: Broker
-) -> Assignment:
+) -> wire.Assignment:
     """Partitions of a deleted topic are left out: its name is not known any more."""
     topics = await by_topic(partitions, broker.work)
-    return ASSIGNMENT(
+    return wire.ASSIGNMENT(
         topic_partitions=[
-            TOPIC_PARTITIONS(topic_id=topic_id, topic_name=names[topic_id], partitions=numbers)
+            wire.TOPIC_PARTITIONS(topic_id=topic_id, topic_name=names[topic_id], partitions=numbers)
             for topic_id, numbers in topics
             if topic_id in names
         ]

@@ -20,55 +20,44 @@ from samsa.topics.internal import INTERNAL
 from samsa.topics.permitted import is_visible, may_topic, on_topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.messages.describe_topic_partitions import (
-    CURSOR,
-    PARTITION_RESPONSE,
-    RESPONSE,
-    TOPIC_RESPONSE,
-)
+from samsa.wire.messages import describe_topic_partitions as wire
 
 if TYPE_CHECKING:
     from samsa.security.access import Access
-    from samsa.wire.messages.describe_topic_partitions import (
-        Cursor,
-        DescribeTopicPartitionsRequest,
-        DescribeTopicPartitionsResponse,
-        DescribeTopicPartitionsResponseTopic,
-    )
 
 MOST_AT_ONCE = 2_000
 
 
 @handles(ApiKey.DESCRIBE_TOPIC_PARTITIONS)
 async def describe_topic_partitions(
-    request: DescribeTopicPartitionsRequest, context: Context, broker: Broker
-) -> DescribeTopicPartitionsResponse:
-    response, access = RESPONSE(), context.access
+    request: wire.DescribeTopicPartitionsRequest, context: Context, broker: Broker
+) -> wire.DescribeTopicPartitionsResponse:
+    response, access = wire.RESPONSE(), context.access
     left = min(max(1, request.response_partition_limit), MOST_AT_ONCE)
     async for name, topic in broker.work.pace(await _topics(request, broker)):
         first = _first(name, request.cursor)
         if access.is_limited and not _may_describe(name, request, access):
             if request.topics:
                 code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-                response.topics.append(TOPIC_RESPONSE(name=name, error_code=code))
+                response.topics.append(wire.TOPIC_RESPONSE(name=name, error_code=code))
             continue
         if topic is None:
             response.topics.append(_unknown(name, access))
             continue
         if left == 0:
-            response.next_cursor = CURSOR(topic_name=name, partition_index=first)
+            response.next_cursor = wire.CURSOR(topic_name=name, partition_index=first)
             break
         last = min(topic.partitions, first + left)
         response.topics.append(_described(topic, range(first, last), broker.nodes, access))
         left -= max(0, last - first)
         if last < topic.partitions:
-            response.next_cursor = CURSOR(topic_name=name, partition_index=last)
+            response.next_cursor = wire.CURSOR(topic_name=name, partition_index=last)
             break
     return response
 
 
 async def _topics(
-    request: DescribeTopicPartitionsRequest, broker: Broker
+    request: wire.DescribeTopicPartitionsRequest, broker: Broker
 ) -> Iterable[tuple[str, Topic | None]]:
     """The topics from the cursor on."""
     everything = {topic.name: topic for topic in await broker.catalog.all()}
@@ -77,25 +66,25 @@ async def _topics(
     return [(name, everything.get(name)) for name in sorted(names) if name >= start]
 
 
-def _first(name: str, cursor: Cursor | None) -> int:
+def _first(name: str, cursor: wire.Cursor | None) -> int:
     if cursor is None or cursor.topic_name != name:
         return 0
     return max(0, cursor.partition_index)
 
 
-def _may_describe(name: str, request: DescribeTopicPartitionsRequest, access: Access) -> bool:
+def _may_describe(name: str, request: wire.DescribeTopicPartitionsRequest, access: Access) -> bool:
     if request.topics:
         return may_topic(access, Operation.DESCRIBE, name)
     return is_visible(access, Operation.DESCRIBE, ResourceType.TOPIC, name)
 
 
-def _unknown(name: str, access: Access) -> DescribeTopicPartitionsResponseTopic:
+def _unknown(name: str, access: Access) -> wire.DescribeTopicPartitionsResponseTopic:
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     try:
         check_name(name)
     except Refused as refused:
         code = refused.code
-    return TOPIC_RESPONSE(
+    return wire.TOPIC_RESPONSE(
         name=name,
         error_code=code,
         is_internal=name in INTERNAL,
@@ -105,9 +94,9 @@ def _unknown(name: str, access: Access) -> DescribeTopicPartitionsResponseTopic:
 
 def _described(
     topic: Topic, numbers: range, nodes: Nodes, access: Access
-) -> DescribeTopicPartitionsResponseTopic:
+) -> wire.DescribeTopicPartitionsResponseTopic:
     partitions = [
-        PARTITION_RESPONSE(
+        wire.PARTITION_RESPONSE(
             partition_index=number,
             leader_id=choice.leader,
             leader_epoch=LEADER_EPOCH,
@@ -118,7 +107,7 @@ def _described(
         )
         for number, choice in zip(numbers, nodes.choices(topic.id, numbers), strict=True)
     ]
-    return TOPIC_RESPONSE(
+    return wire.TOPIC_RESPONSE(
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.name in INTERNAL,
