@@ -17,20 +17,7 @@ from support.serving import serving
 from samsa.aws.presign import byte_range
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.frame import read_response, request_frame
-from samsa_websocket.envelope import (
-    Gather,
-    Message,
-    Parked,
-    Reference,
-    Reply,
-    Request,
-    Ticket,
-    Upload,
-    UrlRange,
-    Wake,
-    decode,
-    encode,
-)
+from samsa_websocket import envelope
 from samsa_websocket.gateway import Gateway, GatewaySettings
 from samsa_websocket.shim.gather import plan, shifted
 
@@ -55,11 +42,11 @@ class Pushes:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.sent: list[tuple[str, Message]] = []
+        self.sent: list[tuple[str, envelope.Message]] = []
         self.gone: set[str] = set()
 
     def names(self, connection_id: str) -> set[str]:
-        told = [m for to, m in self.sent if to == connection_id and isinstance(m, Wake)]
+        told = [m for to, m in self.sent if to == connection_id and isinstance(m, envelope.Wake)]
         return {name for message in told for name in message.names}
 
 
@@ -72,7 +59,7 @@ def serving_pushes() -> Iterator[Pushes]:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             to = unquote(self.path.rpartition("/@connections/")[2])
             if to not in pushes.gone:
-                pushes.sent.append((to, decode(body)))
+                pushes.sent.append((to, envelope.decode(body)))
             self.send_response(410 if to in pushes.gone else 200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -139,11 +126,11 @@ class Client:
     def disconnect(self) -> dict[str, Any]:
         return self.gateway.handle(self.event("disconnect"))
 
-    def say(self, message: Message | str, context: Any = None) -> Message:
-        text = message if isinstance(message, str) else encode(message)
+    def say(self, message: envelope.Message | str, context: Any = None) -> envelope.Message:
+        text = message if isinstance(message, str) else envelope.encode(message)
         answer = self.gateway.handle(self.event("default", body=text), context)
         assert answer["statusCode"] == 200
-        return decode(answer["body"])
+        return envelope.decode(answer["body"])
 
     def send(
         self,
@@ -153,16 +140,16 @@ class Client:
         again: bool = False,
         waited: int = 0,
         lingers: bool = False,
-    ) -> Message:
+    ) -> envelope.Message:
         """The same request once more, or the next one."""
         self.seq += not again
         frame = frame_of(key, version, row, self.client_id)
-        return self.say(Request(self.seq, frame, waited, lingers=lingers))
+        return self.say(envelope.Request(self.seq, frame, waited, lingers=lingers))
 
     def ask(self, key: ApiKey, version: int, row: Any, **more: Any) -> Any:
         """The row that answers it."""
         answer = self.send(key, version, row, **more)
-        assert isinstance(answer, Reply | Gather), answer
+        assert isinstance(answer, envelope.Reply | envelope.Gather), answer
         assert answer.seq == self.seq
         return row_of(key, version, answer)
 
@@ -170,10 +157,10 @@ class Client:
         frame = frame_of(key, version, row)
         digest = sha256(frame).hexdigest()
         self.seq += 1
-        ticket = self.say(Upload(self.seq, len(frame), digest))
-        assert isinstance(ticket, Ticket), ticket
+        ticket = self.say(envelope.Upload(self.seq, len(frame), digest))
+        assert isinstance(ticket, envelope.Ticket), ticket
         put(ticket, frame)
-        answer = self.say(Reference(self.seq, ticket.key, len(frame), digest))
+        answer = self.say(envelope.Reference(self.seq, ticket.key, len(frame), digest))
         return row_of(key, version, answer)
 
 
@@ -181,19 +168,19 @@ def frame_of(key: ApiKey, version: int, row: Any, client_id: str | None = "bundl
     return request_frame(APIS[key], version, 7, client_id, row)[SIZE:]
 
 
-def row_of(key: ApiKey, version: int, answer: Message, number: int = 7) -> Any:
-    assert isinstance(answer, Reply | Gather | Parked), answer
-    frame = gathered(answer) if isinstance(answer, Gather) else answer.frame
+def row_of(key: ApiKey, version: int, answer: envelope.Message, number: int = 7) -> Any:
+    assert isinstance(answer, envelope.Reply | envelope.Gather | envelope.Parked), answer
+    frame = gathered(answer) if isinstance(answer, envelope.Gather) else answer.frame
     numbered, row = read_response(APIS[key], version, memoryview(frame))
     assert numbered == number
     return row
 
 
-def gathered(answer: Gather) -> bytes:
+def gathered(answer: envelope.Gather) -> bytes:
     return b"".join(bytes(shifted(get(p.source), p.shift)) for p in plan(answer).pieces)
 
 
-def get(piece: bytes | UrlRange, asked: str | None = None) -> bytes:
+def get(piece: bytes | envelope.UrlRange, asked: str | None = None) -> bytes:
     """`asked`: another range than the piece's."""
     if isinstance(piece, bytes):
         return piece
@@ -203,6 +190,6 @@ def get(piece: bytes | UrlRange, asked: str | None = None) -> bytes:
         return bytes(answer.read())
 
 
-def put(ticket: Ticket, frame: bytes) -> None:
+def put(ticket: envelope.Ticket, frame: bytes) -> None:
     request = urllib.request.Request(ticket.url, frame, dict(ticket.headers), method="PUT")
     urllib.request.urlopen(request, timeout=10).close()

@@ -15,19 +15,7 @@ from samsa.ports import Unavailable
 from samsa.security.kinds import Operation, Permission
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa_websocket.envelope import (
-    Error,
-    ErrorAction,
-    Gather,
-    Parked,
-    Reference,
-    Reply,
-    Request,
-    Ticket,
-    Upload,
-    Wake,
-    encode,
-)
+from samsa_websocket import envelope
 
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 READ, WRITE = Operation.READ, Operation.WRITE
@@ -93,13 +81,13 @@ def test_what_a_message_says_of_its_sender_gives_no_rights(
 ):
     grete = closed.grete()
     row = produce_row(TOPIC, batch(b"forged"))
-    plain = encode(Request(1, frame_of(ApiKey.PRODUCE, PRODUCE, row)))
+    plain = envelope.encode(envelope.Request(1, frame_of(ApiKey.PRODUCE, PRODUCE, row)))
     header, _, frame = plain.partition("\n")
     answer = row_of(ApiKey.PRODUCE, PRODUCE, grete.say(f"{header} {json.dumps(words)}\n{frame}"))
     assert answer.responses[0].partition_responses[0].error_code == REFUSED
     refused = grete.say(json.dumps({**words, "message": "x", "body": plain}))
-    assert isinstance(refused, Error)
-    assert refused.code is ErrorAction.CLOSE
+    assert isinstance(refused, envelope.Error)
+    assert refused.code is envelope.ErrorAction.CLOSE
 
 
 def test_the_address_of_an_acl_is_the_one_that_api_gateway_sees(closed: ClosedCluster):
@@ -120,7 +108,7 @@ def test_who_cannot_be_named_cannot_connect(
     caplog.set_level(logging.INFO, "samsa.audit")
     client = Client(closed.first, arn)
     assert client.connect()["statusCode"] == 403
-    assert isinstance(client.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0)), Error)
+    assert isinstance(client.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0)), envelope.Error)
     [line] = [each for each in caplog.records if each.getMessage() == "login refused"]
     assert len(str(line.__dict__["fields"])) < 1_000
 
@@ -134,8 +122,8 @@ def test_a_connection_that_has_gone_has_no_rights_left(closed: ClosedCluster):
     admin.disconnect()
     admin.gateway = elsewhere
     answer = admin.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0))
-    assert isinstance(answer, Error)
-    assert answer.code is ErrorAction.CLOSE
+    assert isinstance(answer, envelope.Error)
+    assert answer.code is envelope.ErrorAction.CLOSE
 
 
 def test_an_id_that_comes_again_brings_no_rights_of_the_one_before(closed: ClosedCluster):
@@ -179,7 +167,7 @@ def test_a_connection_of_an_older_version_has_to_connect_again(closed: ClosedClu
     closed.first._loop.run_until_complete(forget)
     admin.gateway = closed.another()
     answer = admin.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0))
-    assert isinstance(answer, Error)
+    assert isinstance(answer, envelope.Error)
     assert "connect again" in answer.text
     assert admin.connect()["statusCode"] == 200
     admin.connected_at += 1
@@ -191,12 +179,12 @@ def test_what_was_uploaded_before_a_right_was_taken_is_refused(closed: ClosedClu
     grete = closed.grete()
     frame = frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"v" * 200_000)))
     digest = sha256(frame).hexdigest()
-    ticket = grete.say(Upload(1, len(frame), digest))
-    assert isinstance(ticket, Ticket)
+    ticket = grete.say(envelope.Upload(1, len(frame), digest))
+    assert isinstance(ticket, envelope.Ticket)
     put(ticket, frame)
     closed.disallow(GRETE, WRITE)
     closed.a_moment_later()
-    answer = grete.say(Reference(1, ticket.key, len(frame), digest))
+    answer = grete.say(envelope.Reference(1, ticket.key, len(frame), digest))
     row = row_of(ApiKey.PRODUCE, PRODUCE, answer)
     assert row.responses[0].partition_responses[0].error_code == REFUSED
 
@@ -207,16 +195,16 @@ def test_what_was_uploaded_before_a_right_was_taken_is_refused(closed: ClosedClu
 def test_a_wake_up_brings_no_records_and_the_fetch_after_it_is_checked(closed: ClosedCluster):
     closed.allow(GRETE, READ)
     grete = closed.grete(closed.another())
-    assert isinstance(look(grete, 0, wait_ms=500), Parked)
+    assert isinstance(look(grete, 0, wait_ms=500), envelope.Parked)
     closed.disallow(GRETE, READ)
     written(closed.admin, b"secret")
     [(to, wake)] = closed.pushes.sent
     assert to == grete.connection_id
-    assert isinstance(wake, Wake)
+    assert isinstance(wake, envelope.Wake)
     assert (wake.news, wake.frame) == ((), b"")
     closed.a_moment_later()
     answer = look(grete, 0, wait_ms=500, again=True, waited=10)
-    assert isinstance(answer, Reply)
+    assert isinstance(answer, envelope.Reply)
     row = row_of(ApiKey.FETCH, FETCH, answer)
     assert row.responses[0].partitions[0].error_code == REFUSED
     assert b"secret" not in bytes(answer.frame)
@@ -225,7 +213,7 @@ def test_a_wake_up_brings_no_records_and_the_fetch_after_it_is_checked(closed: C
 def test_who_may_not_read_is_not_parked_and_watches_nothing(closed: ClosedCluster):
     grete = closed.grete()
     answer = look(grete, 0, wait_ms=500)
-    assert isinstance(answer, Reply | Gather)
+    assert isinstance(answer, envelope.Reply | envelope.Gather)
     written(closed.admin)
     assert closed.pushes.sent == []
 
@@ -257,7 +245,7 @@ def test_a_function_that_was_frozen_for_hours_does_not_go_by_its_old_acls(closed
     closed.a_moment_later(HOURS_MS)
     for client in (grete, closed.admin):
         answer = client.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0))
-        assert isinstance(answer, Error)
+        assert isinstance(answer, envelope.Error)
         assert "ACLs" in answer.text
 
 

@@ -9,16 +9,7 @@ from bundle.talk import TOPIC, create, offset_in, read
 from server.talk import PRODUCE, batch, fetch_row, produce_row
 
 from samsa.wire.apis import ApiKey
-from samsa_websocket.envelope import (
-    Error,
-    ErrorAction,
-    Gather,
-    Message,
-    Reference,
-    Ticket,
-    Upload,
-    UrlRange,
-)
+from samsa_websocket import envelope
 from samsa_websocket.gateway.uploads import request_key
 
 GRETE = "arn:aws:iam::123456789012:user/grete"
@@ -29,20 +20,20 @@ def large() -> bytes:
     return frame_of(ApiKey.PRODUCE, PRODUCE, produce_row(TOPIC, batch(b"v" * 200_000)))
 
 
-def uploaded(client: Client, frame: bytes) -> Ticket:
-    ticket = client.say(Upload(1, len(frame), sha256(frame).hexdigest()))
-    assert isinstance(ticket, Ticket)
+def uploaded(client: Client, frame: bytes) -> envelope.Ticket:
+    ticket = client.say(envelope.Upload(1, len(frame), sha256(frame).hexdigest()))
+    assert isinstance(ticket, envelope.Ticket)
     put(ticket, frame)
     return ticket
 
 
-def refer(client: Client, key: str, frame: bytes) -> Message:
-    return client.say(Reference(1, key, len(frame), sha256(frame).hexdigest()))
+def refer(client: Client, key: str, frame: bytes) -> envelope.Message:
+    return client.say(envelope.Reference(1, key, len(frame), sha256(frame).hexdigest()))
 
 
-def why_refused(answer: Message) -> str:
-    assert isinstance(answer, Error), answer
-    assert (answer.seq, answer.code) == (1, ErrorAction.CLOSE)
+def why_refused(answer: envelope.Message) -> str:
+    assert isinstance(answer, envelope.Error), answer
+    assert (answer.seq, answer.code) == (1, envelope.ErrorAction.CLOSE)
     return answer.text
 
 
@@ -126,15 +117,15 @@ def test_a_response_that_was_spilled_cannot_be_sent_as_a_request(cluster: Cluste
     row = fetch_row(TOPIC, 0)
     row.replica_id = -1
     answer = client.send(ApiKey.FETCH, 2, row)  # converted, and so put under spill/
-    assert isinstance(answer, Gather)
+    assert isinstance(answer, envelope.Gather)
     (piece,) = answer.pieces
-    assert isinstance(piece, UrlRange)
+    assert isinstance(piece, envelope.UrlRange)
     key = "spill/" + piece.url.partition("/spill/")[2].partition("?")[0]
     assert "no upload of this caller" in why_refused(refer(client, key, b"frame"))
 
 
 def test_a_ticket_is_for_a_key_that_nobody_else_can_be_given(cluster: Cluster):
     clients = [cluster.client(principal=each) for each in (GRETE, GREGOR, GRETE)]
-    tickets = [client.say(Upload(1, 5, "00")) for client in clients]
-    keys = {ticket.key for ticket in tickets if isinstance(ticket, Ticket)}
+    tickets = [client.say(envelope.Upload(1, 5, "00")) for client in clients]
+    keys = {ticket.key for ticket in tickets if isinstance(ticket, envelope.Ticket)}
     assert len(keys) == 3

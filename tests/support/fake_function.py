@@ -33,29 +33,12 @@ from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError
 from samsa.wire.frame import Request as KafkaRequest
 from samsa.wire.frame import read_request
-from samsa_websocket.envelope import (
-    LARGEST_INLINE,
-    Error,
-    ErrorAction,
-    Gather,
-    Greeting,
-    Message,
-    Parked,
-    Ping,
-    Reference,
-    Reply,
-    Request,
-    Ticket,
-    Upload,
-    UrlRange,
-    Wake,
-    apart,
-)
+from samsa_websocket import envelope
 
 WAITS = {ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP}
 INLINE_PIECE = 4096
 PATIENCE_S = 0.05
-Push = Callable[[Message], Awaitable[None]]
+Push = Callable[[envelope.Message], Awaitable[None]]
 
 
 class Clock:
@@ -95,7 +78,7 @@ async def close(broker: Broker) -> None:
 class Caller:
     """One WebSocket, as the function knows it."""
 
-    greeting: Greeting
+    greeting: envelope.Greeting
     push: Push
     joins: dict[int, "asyncio.Task[list[Any]]"] = field(default_factory=dict)
     watching: set["asyncio.Task[None]"] = field(default_factory=set)
@@ -119,25 +102,25 @@ class FakeFunction:
     frame_bytes: int = 0
     """Kafka bytes that passed through the function inline."""
 
-    async def handle(self, message: Message, caller: Caller) -> Message:
-        if isinstance(message, Ping):
-            return Ping()
-        if isinstance(message, Upload):
+    async def handle(self, message: envelope.Message, caller: Caller) -> envelope.Message:
+        if isinstance(message, envelope.Ping):
+            return envelope.Ping()
+        if isinstance(message, envelope.Upload):
             key = self.store.new_key()
-            return Ticket(message.seq, key, self.store.url("PUT", key), (CONTENT_TYPE,))
-        if isinstance(message, Reference):
+            return envelope.Ticket(message.seq, key, self.store.url("PUT", key), (CONTENT_TYPE,))
+        if isinstance(message, envelope.Reference):
             frame = self.store.objects[message.key]
             assert hashlib.sha256(frame).hexdigest() == message.sha256
-            message = Request(message.seq, frame, message.waited_ms, message.several)
-        assert isinstance(message, Request)
+            message = envelope.Request(message.seq, frame, message.waited_ms, message.several)
+        assert isinstance(message, envelope.Request)
         try:
             if message.several:
                 return await self.several(message, caller)
             return await self.answer(message, caller)
         except DecodeError as error:
-            return Error(message.seq, ErrorAction.CLOSE, str(error))
+            return envelope.Error(message.seq, envelope.ErrorAction.CLOSE, str(error))
 
-    async def answer(self, message: Request, caller: Caller) -> Message:
+    async def answer(self, message: envelope.Request, caller: Caller) -> envelope.Message:
         request = read_request(memoryview(bytearray(message.frame)))
         if request.api_key == ApiKey.FETCH:
             return await self.fetch(message, request, caller)
@@ -145,12 +128,12 @@ class FakeFunction:
             return await self.join(message, request, caller)
         return self.reply(message.seq, await self.segments(request, caller))
 
-    async def several(self, message: Request, caller: Caller) -> Message:
-        requests = [read_request(each) for each in apart(bytearray(message.frame))]
+    async def several(self, message: envelope.Request, caller: Caller) -> envelope.Message:
+        requests = [read_request(each) for each in envelope.apart(bytearray(message.frame))]
         assert {each.api_key for each in requests} == {ApiKey.PRODUCE}
         found = [await self.segments(each, caller) for each in requests]
         frame = b"".join(segment for segments in found for segment in segments)
-        return Reply(message.seq, frame, several=True)
+        return envelope.Reply(message.seq, frame, several=True)
 
     async def segments(self, request: KafkaRequest, caller: Caller) -> list[Any]:
         host = f"/{caller.greeting.client}"
@@ -160,7 +143,9 @@ class FakeFunction:
 
     # Parking
 
-    async def fetch(self, message: Request, request: KafkaRequest, caller: Caller) -> Message:
+    async def fetch(
+        self, message: envelope.Request, request: KafkaRequest, caller: Caller
+    ) -> envelope.Message:
         table = APIS[ApiKey.FETCH].request
         asked = table.decode(request.api_version, request.body, exact=False)
         left = asked.max_wait_ms - message.waited_ms
@@ -175,8 +160,8 @@ class FakeFunction:
         if failed or size >= asked.min_bytes or left <= 0 or not names:
             return self.reply(message.seq, segments)
         if size:
-            return Parked(message.seq, left, tuple(names))
-        return Parked(message.seq, left, tuple(names), joined(segments)[4:], self.good_ms)
+            return envelope.Parked(message.seq, left, tuple(names))
+        return envelope.Parked(message.seq, left, tuple(names), joined(segments)[4:], self.good_ms)
 
     async def watch(self, asked: Any, caller: Caller) -> dict[str, Partition]:
         names: dict[str, Partition] = {}
@@ -201,11 +186,13 @@ class FakeFunction:
     async def wake(self, waiter: Any, names: tuple[str, ...], caller: Caller) -> None:
         try:
             if await waiter.wait(self.good_ms):
-                await caller.push(Wake(names))
+                await caller.push(envelope.Wake(names))
         finally:
             waiter.__exit__(None, None, None)
 
-    async def join(self, message: Request, request: KafkaRequest, caller: Caller) -> Message:
+    async def join(
+        self, message: envelope.Request, request: KafkaRequest, caller: Caller
+    ) -> envelope.Message:
         task = caller.joins.get(message.seq)
         if task is None:
             task = asyncio.create_task(self.segments(request, caller))
@@ -218,24 +205,24 @@ class FakeFunction:
         call = asyncio.create_task(self.wake_when(task, name, caller))
         caller.watching.add(call)
         call.add_done_callback(caller.watching.discard)
-        return Parked(message.seq, 5_000, (name,))
+        return envelope.Parked(message.seq, 5_000, (name,))
 
     async def wake_when(self, task: "asyncio.Task[Any]", name: str, caller: Caller) -> None:
         await asyncio.wait((task,))
-        await caller.push(Wake((name,)))
+        await caller.push(envelope.Wake((name,)))
 
     # Answers
 
-    def reply(self, seq: int, segments: list[Any]) -> Message:
+    def reply(self, seq: int, segments: list[Any]) -> envelope.Message:
         size = sum(map(len, segments)) - 4
-        if size <= LARGEST_INLINE and not (self.lists_everything and size > 100):
+        if size <= envelope.LARGEST_INLINE and not (self.lists_everything and size > 100):
             self.frame_bytes += max(size, 0)
-            return Reply(seq, joined(segments)[4:])
+            return envelope.Reply(seq, joined(segments)[4:])
         first, *rest = segments
         pieces = [piece for each in (bytes(first)[4:], *rest) for piece in self.pieces(each)]
-        return Gather(seq, tuple(pieces))
+        return envelope.Gather(seq, tuple(pieces))
 
-    def pieces(self, segment: Any) -> Iterator[bytes | UrlRange]:
+    def pieces(self, segment: Any) -> Iterator[bytes | envelope.UrlRange]:
         data = plain(segment)
         if len(data) <= (0 if self.lists_everything else INLINE_PIECE):
             yield data
@@ -247,7 +234,7 @@ class FakeFunction:
         for at in range(0, len(data), self.part_bytes):
             start, length = len(b"before") + at, min(self.part_bytes, len(data) - at)
             url = self.store.url("GET", key, byte_range(start, length))
-            yield UrlRange(url, start, length, shift)
+            yield envelope.UrlRange(url, start, length, shift)
 
 
 def joined(segments: list[Any]) -> bytes:

@@ -3,21 +3,9 @@
 from property.groups.subscriptions import assigned, assignment, said, subscription
 from property.groups.world import SESSION_MS, Violation
 
-from samsa.groups import (
-    ConsumerGroup,
-    GroupError,
-    Heartbeat,
-    HeartbeatAnswer,
-    Join,
-    Joined,
-    Leave,
-    Leaving,
-    Sync,
-    Synced,
-    patterns_of,
-)
+from samsa import groups
 
-LOST = {GroupError.UNKNOWN_MEMBER_ID, GroupError.ILLEGAL_GENERATION}
+LOST = {groups.GroupError.UNKNOWN_MEMBER_ID, groups.GroupError.ILLEGAL_GENERATION}
 
 
 class ClassicClient:
@@ -89,7 +77,7 @@ class ClassicClient:
         protocol = "cooperative" if self.cooperative else "eager"
         metadata = subscription(self.topics, self.owned)
         self.joined_topics = self.topics
-        request = Join(
+        request = groups.Join(
             self.member_id,
             self.instance_id,
             "consumer",
@@ -101,8 +89,8 @@ class ClassicClient:
             self.world.ticket(),
             requires_id=self.requires_id,
         )
-        if isinstance(self.world.group, ConsumerGroup):
-            patterns = patterns_of(self.world.group, request)
+        if isinstance(self.world.group, groups.ConsumerGroup):
+            patterns = groups.patterns_of(self.world.group, request)
             request = request._replace(
                 known=self.world.topics, matches=self.world.resolve(patterns)
             )
@@ -110,15 +98,15 @@ class ClassicClient:
 
     def sync(self) -> None:
         shares = self.share() if self.leads else {}
-        self.ask(Sync(self.member_id, self.generation, self.instance_id, assignments=shares))
+        self.ask(groups.Sync(self.member_id, self.generation, self.instance_id, assignments=shares))
 
     def beat(self) -> None:
         self.next_at = self.world.now + 2_000
-        self.ask(Heartbeat(self.member_id, self.generation, self.instance_id))
+        self.ask(groups.Heartbeat(self.member_id, self.generation, self.instance_id))
 
     def leave(self) -> None:
         self.alive = False
-        self.ask(Leave((Leaving(self.member_id, self.instance_id),)))
+        self.ask(groups.Leave((groups.Leaving(self.member_id, self.instance_id),)))
 
     def ask(self, request) -> None:
         self.asked = (_identity(request),)
@@ -133,24 +121,24 @@ class ClassicClient:
         self.world.note(f"{self.name} ← {type(answer).__name__} {answer.error}")
         if answer.error in LOST:
             self.forget(answer.error)
-        elif answer.error is GroupError.FENCED_INSTANCE_ID:
+        elif answer.error is groups.GroupError.FENCED_INSTANCE_ID:
             self.alive = False
-        elif isinstance(answer, Joined):
+        elif isinstance(answer, groups.Joined):
             self.joined(answer)
-        elif isinstance(answer, Synced):
+        elif isinstance(answer, groups.Synced):
             self.synced(answer)
-        elif isinstance(answer, HeartbeatAnswer):
+        elif isinstance(answer, groups.HeartbeatAnswer):
             self.beaten(answer)
 
     def forget(self, error) -> None:
         self.owned = set()
         self.phase = "out"
         self.generation = -1
-        if error is GroupError.UNKNOWN_MEMBER_ID:
+        if error is groups.GroupError.UNKNOWN_MEMBER_ID:
             self.member_id = ""
 
-    def joined(self, answer: Joined) -> None:
-        if answer.error is GroupError.MEMBER_ID_REQUIRED:
+    def joined(self, answer: groups.Joined) -> None:
+        if answer.error is groups.GroupError.MEMBER_ID_REQUIRED:
             self.member_id = answer.member_id
         elif answer.error is None:
             self.member_id = answer.member_id
@@ -159,11 +147,11 @@ class ClassicClient:
             self.members = answer.members
             self.phase = "joined"
             self.next_at = self.world.now
-        elif answer.error is not GroupError.REBALANCE_IN_PROGRESS:
+        elif answer.error is not groups.GroupError.REBALANCE_IN_PROGRESS:
             raise Violation(f"{self.name} may not join: {answer.error}")
 
-    def synced(self, answer: Synced) -> None:
-        if answer.error is GroupError.REBALANCE_IN_PROGRESS:
+    def synced(self, answer: groups.Synced) -> None:
+        if answer.error is groups.GroupError.REBALANCE_IN_PROGRESS:
             self.phase = "out"
             return
         if answer.error:
@@ -178,8 +166,8 @@ class ClassicClient:
         self.phase = "out" if again else "stable"
         self.next_at = self.world.now if again else self.world.now + 2_000
 
-    def beaten(self, answer: HeartbeatAnswer) -> None:
-        if answer.error is GroupError.REBALANCE_IN_PROGRESS:
+    def beaten(self, answer: groups.HeartbeatAnswer) -> None:
+        if answer.error is groups.GroupError.REBALANCE_IN_PROGRESS:
             self.phase = "out"
         elif answer.error is None:
             self.last_ok = self.world.now

@@ -8,22 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from property.transactions.rules import LAST, Rules
 
-from samsa.transactions import (
-    Abort,
-    AddGroup,
-    AddPartitions,
-    Complete,
-    EndTransaction,
-    Expire,
-    Init,
-    NeedsId,
-    Settings,
-    State,
-    Transaction,
-    Verify,
-    VerifyGroup,
-    step,
-)
+from samsa import transactions
 
 FIRST_ID = 1_000
 TIMEOUT = st.integers(1, 50)
@@ -45,21 +30,23 @@ class Requests(RuleBasedStateMachine):
         self.rules = Rules()
         self.ids = count(FIRST_ID)
         self.now = 1_000
-        self.settings = Settings(max_timeout_ms=50, most_bytes=most_bytes)
+        self.settings = transactions.Settings(max_timeout_ms=50, most_bytes=most_bytes)
         self.transaction = None
         self.asked = []
         if epoch is not None:
-            self.transaction = Transaction(FIRST_ID - 1, epoch, State.EMPTY, 1, 20)
+            self.transaction = transactions.Transaction(
+                FIRST_ID - 1, epoch, transactions.State.EMPTY, 1, 20
+            )
             self.rules.given.add((FIRST_ID - 1, epoch))
             self.rules.used.add((FIRST_ID - 1, epoch))
 
     def act(self, request):
         self.asked.append(request)
         before = self.transaction
-        after, answer = step(before, request, self.now, self.settings)
+        after, answer = transactions.step(before, request, self.now, self.settings)
         self.rules.check(before, request, self.now, self.settings, after, answer)
         self.transaction = after
-        if isinstance(answer, NeedsId):
+        if isinstance(answer, transactions.NeedsId):
             assert request.fresh_id < 0
             self.act(request._replace(fresh_id=next(self.ids)))
 
@@ -73,39 +60,39 @@ class Requests(RuleBasedStateMachine):
 
     @rule(timeout_ms=TIMEOUT)
     def init(self, timeout_ms):
-        self.act(Init(timeout_ms))
+        self.act(transactions.Init(timeout_ms))
 
     @rule(timeout_ms=TIMEOUT, ago=AGO, offset=WHO)
     def recover(self, timeout_ms, ago, offset):
-        self.act(Init(timeout_ms, *self.producer(ago, offset)))
+        self.act(transactions.Init(timeout_ms, *self.producer(ago, offset)))
 
     @rule(partitions=PARTITIONS)
     def add_partitions(self, partitions):
-        self.act(AddPartitions(*self.producer(0, 0), partitions))
+        self.act(transactions.AddPartitions(*self.producer(0, 0), partitions))
 
     @rule(group=GROUP)
     def add_group(self, group):
-        self.act(AddGroup(*self.producer(0, 0), group))
+        self.act(transactions.AddGroup(*self.producer(0, 0), group))
 
     @rule(partitions=PARTITIONS, group=GROUP, ago=AGO, offset=WHO)
     def named_by_another(self, partitions, group, ago, offset):
         who = self.producer(ago, offset)
-        self.act(AddPartitions(*who, partitions))
-        self.act(AddGroup(*who, group))
+        self.act(transactions.AddPartitions(*who, partitions))
+        self.act(transactions.AddGroup(*who, group))
 
     @rule(partitions=PARTITIONS, group=GROUP, ago=AGO, offset=WHO)
     def verify(self, partitions, group, ago, offset):
         who = self.producer(ago, offset)
-        self.act(Verify(*who, partitions))
-        self.act(VerifyGroup(*who, group))
+        self.act(transactions.Verify(*who, partitions))
+        self.act(transactions.VerifyGroup(*who, group))
 
     @rule(commit=st.booleans(), bumps=st.booleans())
     def end(self, commit, bumps):
-        self.act(EndTransaction(*self.producer(0, 0), commit, bumps))
+        self.act(transactions.EndTransaction(*self.producer(0, 0), commit, bumps))
 
     @rule(commit=st.booleans(), bumps=st.booleans(), ago=AGO, offset=WHO)
     def end_by_another(self, commit, bumps, ago, offset):
-        self.act(EndTransaction(*self.producer(ago, offset), commit, bumps))
+        self.act(transactions.EndTransaction(*self.producer(ago, offset), commit, bumps))
 
     @rule(ago=st.integers(0, 5))
     def repeat(self, ago):
@@ -116,19 +103,19 @@ class Requests(RuleBasedStateMachine):
     @rule()
     def complete(self):
         if self.transaction is not None:
-            self.act(Complete(self.transaction.serial))
+            self.act(transactions.Complete(self.transaction.serial))
 
     @rule(serial=st.integers(1, 5))
     def complete_another(self, serial):
-        self.act(Complete(serial))
+        self.act(transactions.Complete(serial))
 
     @rule()
     def expire(self):
-        self.act(Expire())
+        self.act(transactions.Expire())
 
     @rule()
     def abort(self):
-        self.act(Abort())
+        self.act(transactions.Abort())
 
     @rule(by=st.integers(-60, 60))
     def turn_the_clock(self, by):

@@ -4,21 +4,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from uuid import UUID
 
-from samsa.groups import (
-    ConsumerHeartbeat,
-    Group,
-    GroupSettings,
-    Heartbeat,
-    Join,
-    Leave,
-    Leaving,
-    Parked,
-    Sync,
-    TopicInfo,
-    pack,
-    step,
-    unpack,
-)
+from samsa import groups
 
 SESSION = 10_000
 REBALANCE = 30_000
@@ -28,25 +14,27 @@ T, U = UUID(int=1), UUID(int=2)
 
 @dataclass
 class Given:
-    group: Group | None = None
+    group: groups.Group | None = None
     now: int = 1_000_000
-    settings: GroupSettings = field(default_factory=GroupSettings)
+    settings: groups.GroupSettings = field(default_factory=groups.GroupSettings)
     woken: frozenset[str] = frozenset()
-    topics: dict = field(default_factory=lambda: {"t": TopicInfo(T, 4), "u": TopicInfo(U, 2)})
+    topics: dict = field(
+        default_factory=lambda: {"t": groups.TopicInfo(T, 4), "u": groups.TopicInfo(U, 2)}
+    )
     tickets: "count[int]" = field(default_factory=count)
 
     def ask(self, request):
         before = self.group
-        done = step(before, request, self.now, self.settings)
+        done = groups.step(before, request, self.now, self.settings)
         self.wrote = done.group is not before
         if done.group is not None:
-            self.group = unpack(pack(done.group)) if self.wrote else before
+            self.group = groups.unpack(groups.pack(done.group)) if self.wrote else before
             assert self.group == done.group
         self.woken = done.wake
         return done.answer
 
     def join(self, member_id="", **changes):
-        defaults = Join(
+        defaults = groups.Join(
             member_id,
             None,
             "consumer",
@@ -62,17 +50,17 @@ class Given:
         return self.ask(defaults._replace(**changes))
 
     def sync(self, member_id, generation, assignments=None, **changes):
-        request = Sync(member_id, generation, assignments=assignments or {}, waiter="here")
+        request = groups.Sync(member_id, generation, assignments=assignments or {}, waiter="here")
         return self.ask(request._replace(**changes))
 
     def beat(self, member_id, generation, **changes):
-        return self.ask(Heartbeat(member_id, generation)._replace(**changes)).error
+        return self.ask(groups.Heartbeat(member_id, generation)._replace(**changes)).error
 
     def leave(self, *members):
-        return self.ask(Leave(tuple(Leaving(*each) for each in members)))
+        return self.ask(groups.Leave(tuple(groups.Leaving(*each) for each in members)))
 
     def heartbeat(self, member_id, epoch, /, **changes):
-        request = ConsumerHeartbeat(member_id, epoch, known=self.topics)
+        request = groups.ConsumerHeartbeat(member_id, epoch, known=self.topics)
         if epoch == 0:
             request = request._replace(
                 topics=("t",), rebalance_timeout_ms=REBALANCE, owned=frozenset()
@@ -84,9 +72,11 @@ class Given:
     def stable(self, *names: str, **changes) -> list[str]:
         """A stable classic group; the members' ids, the leader's first."""
         parked = [self.join(client_id=name, **changes) for name in names]
-        while any(isinstance(answer, Parked) for answer in parked):
-            self.now = max(self.now, *(a.deadline_ms for a in parked if isinstance(a, Parked)))
-            parked = [self.ask(a.ask) if isinstance(a, Parked) else a for a in parked]
+        while any(isinstance(answer, groups.Parked) for answer in parked):
+            self.now = max(
+                self.now, *(a.deadline_ms for a in parked if isinstance(a, groups.Parked))
+            )
+            parked = [self.ask(a.ask) if isinstance(a, groups.Parked) else a for a in parked]
         ids = [answer.member_id for answer in parked]
         generation = parked[0].generation
         for member_id in ids[1:]:

@@ -10,20 +10,7 @@ from hypothesis import strategies as st
 from property.groups.subscriptions import subscription
 from unit.groups.given import Given
 
-from samsa.groups import (
-    ConsumerHeartbeat,
-    CorruptGroup,
-    GroupError,
-    GroupSettings,
-    GroupTooLarge,
-    Join,
-    Sync,
-    fits,
-    pack,
-    refusal,
-    unpack,
-    why_unfit,
-)
+from samsa import groups
 from samsa.groups.embedded import (
     Malformed,
     read_assignment,
@@ -35,7 +22,7 @@ from samsa.groups.embedded import (
 from samsa.groups.room import MOST_STORED, MOST_WITH_ASSIGNMENTS, MOST_WITH_NEWCOMERS
 from samsa.groups.stored import COMPRESSED, MOST_UNPACKED
 
-JOIN = Join("m", None, "consumer", (("range", b""),), 10_000, 1, "c", "/h", "t")
+JOIN = groups.Join("m", None, "consumer", (("range", b""),), 10_000, 1, "c", "/h", "t")
 
 
 def test_members_that_subscribe_to_the_same_are_stored_once():
@@ -44,8 +31,10 @@ def test_members_that_subscribe_to_the_same_are_stored_once():
     for n in range(110):
         given.join(client_id=f"client-{n}", protocols=(("range", noise), ("sticky", noise)))
     assert len(given.group.members) == 110
-    assert len(pack(given.group)) < 50_000
-    offers = {id(member.protocols) for member in unpack(pack(given.group)).members.values()}
+    assert len(groups.pack(given.group)) < 50_000
+    offers = {
+        id(member.protocols) for member in groups.unpack(groups.pack(given.group)).members.values()
+    }
     assert len(offers) == 1
 
 
@@ -56,8 +45,8 @@ def test_compressed_bytes_that_are_no_group_are_corrupt(kind):
         "cut": zlib.compress(b"x" * 5_000)[:-3],
         "tail": zlib.compress(b"x" * 5_000) + b"more",
     }[kind]
-    with pytest.raises(CorruptGroup):
-        unpack(COMPRESSED + data)
+    with pytest.raises(groups.CorruptGroup):
+        groups.unpack(COMPRESSED + data)
 
 
 def test_newcomers_leave_room_for_assignments_and_both_for_heartbeats():
@@ -65,46 +54,46 @@ def test_newcomers_leave_room_for_assignments_and_both_for_heartbeats():
     a, _b = given.stable("a", "b")
     new, old = JOIN, JOIN._replace(member_id=a)
     assert MOST_WITH_NEWCOMERS < MOST_WITH_ASSIGNMENTS < MOST_STORED < 400 * 1024
-    assert fits(MOST_WITH_NEWCOMERS, given.group, [new])
-    assert not fits(MOST_WITH_NEWCOMERS + 1, given.group, [new])
-    assert fits(MOST_STORED, given.group, [old])
-    assert not fits(MOST_WITH_ASSIGNMENTS + 1, given.group, [Sync(a, 1)])
-    assert not fits(MOST_WITH_ASSIGNMENTS, given.group, [old, new])
+    assert groups.fits(MOST_WITH_NEWCOMERS, given.group, [new])
+    assert not groups.fits(MOST_WITH_NEWCOMERS + 1, given.group, [new])
+    assert groups.fits(MOST_STORED, given.group, [old])
+    assert not groups.fits(MOST_WITH_ASSIGNMENTS + 1, given.group, [groups.Sync(a, 1)])
+    assert not groups.fits(MOST_WITH_ASSIGNMENTS, given.group, [old, new])
 
 
 def test_an_instance_that_comes_back_to_a_full_group_is_no_newcomer():
     given = Given()
     given.join(instance_id="i")
     back = JOIN._replace(member_id="", instance_id="i")
-    assert fits(MOST_STORED, given.group, [back])
+    assert groups.fits(MOST_STORED, given.group, [back])
 
 
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
-        (JOIN._replace(member_id="m" * 40_000), GroupError.INVALID_REQUEST),
-        (JOIN._replace(instance_id="i" * 40_000), GroupError.INVALID_REQUEST),
-        (JOIN._replace(protocol_type="p" * 40_000), GroupError.INVALID_REQUEST),
-        (JOIN._replace(protocols=(("n" * 70_000, b""),)), GroupError.INVALID_REQUEST),
-        (JOIN._replace(protocols=(("n", bytes(2**21)),)), GroupError.GROUP_MAX_SIZE_REACHED),
-        (ConsumerHeartbeat("m" * 40_000, 0), GroupError.INVALID_REQUEST),
-        (ConsumerHeartbeat("m", 0, rack_id="r" * 40_000), GroupError.INVALID_REQUEST),
+        (JOIN._replace(member_id="m" * 40_000), groups.GroupError.INVALID_REQUEST),
+        (JOIN._replace(instance_id="i" * 40_000), groups.GroupError.INVALID_REQUEST),
+        (JOIN._replace(protocol_type="p" * 40_000), groups.GroupError.INVALID_REQUEST),
+        (JOIN._replace(protocols=(("n" * 70_000, b""),)), groups.GroupError.INVALID_REQUEST),
+        (JOIN._replace(protocols=(("n", bytes(2**21)),)), groups.GroupError.GROUP_MAX_SIZE_REACHED),
+        (groups.ConsumerHeartbeat("m" * 40_000, 0), groups.GroupError.INVALID_REQUEST),
+        (groups.ConsumerHeartbeat("m", 0, rack_id="r" * 40_000), groups.GroupError.INVALID_REQUEST),
         (
-            ConsumerHeartbeat("m", 0, topics=("t" * 40_000,) * 50),
-            GroupError.GROUP_MAX_SIZE_REACHED,
+            groups.ConsumerHeartbeat("m", 0, topics=("t" * 40_000,) * 50),
+            groups.GroupError.GROUP_MAX_SIZE_REACHED,
         ),
     ],
 )
 def test_a_request_that_no_group_has_room_for_is_refused_unseen(request_, error):
-    assert why_unfit(request_) is error
-    assert refusal(request_, error).error is error
+    assert groups.why_unfit(request_) is error
+    assert groups.refusal(request_, error).error is error
 
 
 def test_ids_that_were_given_out_count_as_members():
-    given = Given(settings=GroupSettings(max_size=3))
+    given = Given(settings=groups.GroupSettings(max_size=3))
     for n in range(3):
-        assert given.join(requires_id=True).error is GroupError.MEMBER_ID_REQUIRED, n
-    assert given.join(requires_id=True).error is GroupError.GROUP_MAX_SIZE_REACHED
+        assert given.join(requires_id=True).error is groups.GroupError.MEMBER_ID_REQUIRED, n
+    assert given.join(requires_id=True).error is groups.GroupError.GROUP_MAX_SIZE_REACHED
     assert len(given.group.pending) == 3
 
 
@@ -154,7 +143,7 @@ def upgraded(first: bytes, assignment: bytes = b"") -> Given:
 def test_a_group_whose_members_first_offer_cannot_be_read_moves_both_ways():
     given = upgraded(b"\xff")
     assert given.heartbeat("C", 0).error is None
-    assert given.sync(given.member, 1).error in (None, GroupError.REBALANCE_IN_PROGRESS)
+    assert given.sync(given.member, 1).error in (None, groups.GroupError.REBALANCE_IN_PROGRESS)
     assert given.heartbeat("C", -1).error is None
     assert given.group.state is not None
 
@@ -171,5 +160,5 @@ def test_a_group_that_unpacks_to_too_much_is_not_packed():
     given.join(protocols=(("range", b""),))
     (member_id,) = given.group.members
     member = given.group.members[member_id]._replace(assignment=bytes(MOST_UNPACKED))
-    with pytest.raises(GroupTooLarge):
-        pack(given.group._replace(members={member_id: member}))
+    with pytest.raises(groups.GroupTooLarge):
+        groups.pack(given.group._replace(members={member_id: member}))

@@ -7,67 +7,55 @@ of EndTxn are those of the table in Kafka's TransactionCoordinator.
 import pytest
 from unit.transactions.given import EPOCH, ID, LAST, ONE, TIMEOUT, TWO, Shell, found
 
-from samsa.transactions import (
-    AddGroup,
-    AddPartitions,
-    Answer,
-    EndTransaction,
-    Init,
-    NeedsId,
-    State,
-    TransactionError,
-    Unfinished,
-    Verify,
-    VerifyGroup,
-)
+from samsa import transactions
 
 BEFORE, STALE, AHEAD = EPOCH - 1, EPOCH - 2, EPOCH + 1
 ONES, TWOS = frozenset({ONE}), frozenset({TWO})
 REQUESTS = {
-    "init": Init(TIMEOUT),
-    "init no-time": Init(0),
-    "init too-long": Init(900_001),
-    "init half-an-id": Init(TIMEOUT, ID),
-    "init half-an-epoch": Init(TIMEOUT, -1, EPOCH),
-    "recover current": Init(TIMEOUT, ID, EPOCH),
-    "recover before": Init(TIMEOUT, ID, BEFORE),
-    "recover stale": Init(TIMEOUT, ID, STALE),
-    "recover ahead": Init(TIMEOUT, ID, AHEAD),
-    "recover other-id": Init(TIMEOUT, ID + 1, EPOCH),
-    "recover other-before": Init(TIMEOUT, ID + 1, BEFORE),
-    "add current": AddPartitions(ID, EPOCH, TWOS),
-    "add again": AddPartitions(ID, EPOCH, ONES),
-    "add before": AddPartitions(ID, BEFORE, TWOS),
-    "add ahead": AddPartitions(ID, AHEAD, TWOS),
-    "add other-id": AddPartitions(ID + 1, EPOCH, TWOS),
-    "group current": AddGroup(ID, EPOCH, "h"),
-    "group before": AddGroup(ID, BEFORE, "h"),
-    "group other-id": AddGroup(ID + 1, EPOCH, "h"),
-    "verify held": Verify(ID, EPOCH, ONES),
-    "verify not-held": Verify(ID, EPOCH, TWOS),
-    "verify some-held": Verify(ID, EPOCH, ONES | TWOS),
-    "verify before": Verify(ID, BEFORE, ONES),
-    "verify other-id": Verify(ID + 1, EPOCH, ONES),
-    "verify-group held": VerifyGroup(ID, EPOCH, "g"),
-    "verify-group not-held": VerifyGroup(ID, EPOCH, "h"),
-    "commit-1 current": EndTransaction(ID, EPOCH, True, False),
-    "commit-1 before": EndTransaction(ID, BEFORE, True, False),
-    "commit-1 ahead": EndTransaction(ID, AHEAD, True, False),
-    "commit-1 other-id": EndTransaction(ID + 1, EPOCH, True, False),
-    "abort-1 current": EndTransaction(ID, EPOCH, False, False),
-    "abort-1 before": EndTransaction(ID, BEFORE, False, False),
-    "commit-2 current": EndTransaction(ID, EPOCH, True, True),
-    "commit-2 before": EndTransaction(ID, BEFORE, True, True),
-    "commit-2 no-epoch": EndTransaction(ID, -1, True, True),
-    "commit-2 stale": EndTransaction(ID, STALE, True, True),
-    "commit-2 ahead": EndTransaction(ID, AHEAD, True, True),
-    "commit-2 last-epoch": EndTransaction(ID, LAST, True, True),
-    "commit-2 other-id": EndTransaction(ID + 1, EPOCH, True, True),
-    "commit-2 other-before": EndTransaction(ID + 1, BEFORE, True, True),
-    "abort-2 current": EndTransaction(ID, EPOCH, False, True),
-    "abort-2 before": EndTransaction(ID, BEFORE, False, True),
-    "abort-2 stale": EndTransaction(ID, STALE, False, True),
-    "abort-2 other-id": EndTransaction(ID + 1, EPOCH, False, True),
+    "init": transactions.Init(TIMEOUT),
+    "init no-time": transactions.Init(0),
+    "init too-long": transactions.Init(900_001),
+    "init half-an-id": transactions.Init(TIMEOUT, ID),
+    "init half-an-epoch": transactions.Init(TIMEOUT, -1, EPOCH),
+    "recover current": transactions.Init(TIMEOUT, ID, EPOCH),
+    "recover before": transactions.Init(TIMEOUT, ID, BEFORE),
+    "recover stale": transactions.Init(TIMEOUT, ID, STALE),
+    "recover ahead": transactions.Init(TIMEOUT, ID, AHEAD),
+    "recover other-id": transactions.Init(TIMEOUT, ID + 1, EPOCH),
+    "recover other-before": transactions.Init(TIMEOUT, ID + 1, BEFORE),
+    "add current": transactions.AddPartitions(ID, EPOCH, TWOS),
+    "add again": transactions.AddPartitions(ID, EPOCH, ONES),
+    "add before": transactions.AddPartitions(ID, BEFORE, TWOS),
+    "add ahead": transactions.AddPartitions(ID, AHEAD, TWOS),
+    "add other-id": transactions.AddPartitions(ID + 1, EPOCH, TWOS),
+    "group current": transactions.AddGroup(ID, EPOCH, "h"),
+    "group before": transactions.AddGroup(ID, BEFORE, "h"),
+    "group other-id": transactions.AddGroup(ID + 1, EPOCH, "h"),
+    "verify held": transactions.Verify(ID, EPOCH, ONES),
+    "verify not-held": transactions.Verify(ID, EPOCH, TWOS),
+    "verify some-held": transactions.Verify(ID, EPOCH, ONES | TWOS),
+    "verify before": transactions.Verify(ID, BEFORE, ONES),
+    "verify other-id": transactions.Verify(ID + 1, EPOCH, ONES),
+    "verify-group held": transactions.VerifyGroup(ID, EPOCH, "g"),
+    "verify-group not-held": transactions.VerifyGroup(ID, EPOCH, "h"),
+    "commit-1 current": transactions.EndTransaction(ID, EPOCH, True, False),
+    "commit-1 before": transactions.EndTransaction(ID, BEFORE, True, False),
+    "commit-1 ahead": transactions.EndTransaction(ID, AHEAD, True, False),
+    "commit-1 other-id": transactions.EndTransaction(ID + 1, EPOCH, True, False),
+    "abort-1 current": transactions.EndTransaction(ID, EPOCH, False, False),
+    "abort-1 before": transactions.EndTransaction(ID, BEFORE, False, False),
+    "commit-2 current": transactions.EndTransaction(ID, EPOCH, True, True),
+    "commit-2 before": transactions.EndTransaction(ID, BEFORE, True, True),
+    "commit-2 no-epoch": transactions.EndTransaction(ID, -1, True, True),
+    "commit-2 stale": transactions.EndTransaction(ID, STALE, True, True),
+    "commit-2 ahead": transactions.EndTransaction(ID, AHEAD, True, True),
+    "commit-2 last-epoch": transactions.EndTransaction(ID, LAST, True, True),
+    "commit-2 other-id": transactions.EndTransaction(ID + 1, EPOCH, True, True),
+    "commit-2 other-before": transactions.EndTransaction(ID + 1, BEFORE, True, True),
+    "abort-2 current": transactions.EndTransaction(ID, EPOCH, False, True),
+    "abort-2 before": transactions.EndTransaction(ID, BEFORE, False, True),
+    "abort-2 stale": transactions.EndTransaction(ID, STALE, False, True),
+    "abort-2 other-id": transactions.EndTransaction(ID + 1, EPOCH, False, True),
 }
 """`-1` and `-2`: the version of the transaction; the second bumps the epoch at each end."""
 
@@ -120,19 +108,19 @@ TABLE = """
 """
 COLUMNS = [
     [None],
-    [State.EMPTY],
-    [State.ONGOING],
-    [State.PREPARE_COMMIT, State.PREPARE_ABORT],
-    [State.COMPLETE_COMMIT],
-    [State.COMPLETE_ABORT],
+    [transactions.State.EMPTY],
+    [transactions.State.ONGOING],
+    [transactions.State.PREPARE_COMMIT, transactions.State.PREPARE_ABORT],
+    [transactions.State.COMPLETE_COMMIT],
+    [transactions.State.COMPLETE_ABORT],
 ]
 ERRORS = {
-    "TIMEOUT": TransactionError.INVALID_TRANSACTION_TIMEOUT,
-    "REQUEST": TransactionError.INVALID_REQUEST,
-    "MAPPING": TransactionError.INVALID_PRODUCER_ID_MAPPING,
-    "FENCED": TransactionError.PRODUCER_FENCED,
-    "STATE": TransactionError.INVALID_TXN_STATE,
-    "ABORTABLE": TransactionError.TRANSACTION_ABORTABLE,
+    "TIMEOUT": transactions.TransactionError.INVALID_TRANSACTION_TIMEOUT,
+    "REQUEST": transactions.TransactionError.INVALID_REQUEST,
+    "MAPPING": transactions.TransactionError.INVALID_PRODUCER_ID_MAPPING,
+    "FENCED": transactions.TransactionError.PRODUCER_FENCED,
+    "STATE": transactions.TransactionError.INVALID_TXN_STATE,
+    "ABORTABLE": transactions.TransactionError.TRANSACTION_ABORTABLE,
 }
 
 
@@ -146,9 +134,9 @@ def cases():
 
 
 def shown(answer):
-    if isinstance(answer, NeedsId):
+    if isinstance(answer, transactions.NeedsId):
         return "id"
-    if isinstance(answer, Unfinished):
+    if isinstance(answer, transactions.Unfinished):
         return "wait"
     names = {error: name for name, error in ERRORS.items()}
     return "ok" if answer.error is None else names[answer.error]
@@ -160,9 +148,9 @@ def test_a_request_is_answered_as_kafka_answers_it_in_this_state(name, state, ex
     shell = Shell(before)
     answer = shell.once(REQUESTS[name])
     assert shown(answer) == expected
-    if isinstance(answer, Answer) and answer.error:
+    if isinstance(answer, transactions.Answer) and answer.error:
         assert shell.transaction is before
-        assert answer == Answer(answer.error)
+        assert answer == transactions.Answer(answer.error)
 
 
 def test_the_table_has_every_request():
@@ -173,8 +161,8 @@ def test_the_table_has_every_request():
 @pytest.mark.parametrize("name", REQUESTS)
 def test_what_waited_for_a_decided_transaction_is_answered_as_after_it(name, commit):
     """Nothing is judged too early, and nothing waits twice."""
-    waiting = Shell(found(State.ONGOING, epoch=EPOCH - 1))
-    waiting.once(EndTransaction(ID, EPOCH - 1, commit, True))
+    waiting = Shell(found(transactions.State.ONGOING, epoch=EPOCH - 1))
+    waiting.once(transactions.EndTransaction(ID, EPOCH - 1, commit, True))
     after = Shell(waiting.transaction)
     after.finish()
     assert waiting.ask(REQUESTS[name]) == after.ask(REQUESTS[name])

@@ -14,18 +14,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.protocol import State
 
 from samsa.runtime.logs import event
-from samsa_websocket.envelope import (
-    EnvelopeError,
-    Error,
-    Failure,
-    Greeting,
-    Message,
-    Ping,
-    Wake,
-    decode,
-    encode,
-    parts,
-)
+from samsa_websocket import envelope
 from samsa_websocket.shim.errors import Away, FateUnknown, HangUp, NothingDone
 from samsa_websocket.shim.handshake import GatewayAddress
 from samsa_websocket.shim.settings import ShimTimes
@@ -39,10 +28,10 @@ class Link:
     def __init__(
         self,
         gateway: GatewayAddress,
-        greeting: Greeting,
+        greeting: envelope.Greeting,
         times: ShimTimes,
         delays: Callable[[], Iterator[float]],
-        woken: Callable[[Wake], None],
+        woken: Callable[[envelope.Wake], None],
         lost: Callable[[], None],
     ) -> None:
         self._gateway = gateway
@@ -60,7 +49,7 @@ class Link:
         self._opened_at = 0.0
         self._last_sent = 0.0
         self._awaited: tuple[int, tuple[type, ...]] = (0, ())
-        self._answer: asyncio.Future[Message] | None = None
+        self._answer: asyncio.Future[envelope.Message] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -71,7 +60,7 @@ class Link:
 
         Raises ClientRefused, NothingDone or FateUnknown; and HangUp if the cluster stays away.
         """
-        text = encode(question)
+        text = envelope.encode(question)
         await self._ready()
         assert self._socket is not None
         self._awaited = question.seq, kinds
@@ -85,7 +74,7 @@ class Link:
             raise FateUnknown(str(error) or "no answer in time") from error
         finally:
             self._answer = None
-        if isinstance(answer, Failure):
+        if isinstance(answer, envelope.Failure):
             if answer.text in NOT_CARRIED_OUT:
                 raise NothingDone(answer.text)
             raise FateUnknown(answer.text)
@@ -94,7 +83,7 @@ class Link:
     async def _send(self, text: str) -> None:
         assert self._socket is not None
         self._last_sent = self._loop.time()
-        cut = parts(text)
+        cut = envelope.parts(text)
         await self._socket.send(cut[0] if len(cut) == 1 else cut)
 
     # Opening and closing
@@ -143,10 +132,10 @@ class Link:
         why = "closed"
         try:
             while True:
-                self._take(decode(await opened.recv(decode=True)))
+                self._take(envelope.decode(await opened.recv(decode=True)))
         except ConnectionClosed as error:
             why = str(error)
-        except EnvelopeError as error:
+        except envelope.EnvelopeError as error:
             why = f"not our envelope: {error}"
             event(log, logging.ERROR, "bad message", why=error)
         if self._answer is not None and not self._answer.done():
@@ -156,19 +145,19 @@ class Link:
         self._lost()
         await opened.close()
 
-    def _take(self, message: Message) -> None:
-        if isinstance(message, Wake):
+    def _take(self, message: envelope.Message) -> None:
+        if isinstance(message, envelope.Wake):
             self._woken(message)
-        elif isinstance(message, Ping):
+        elif isinstance(message, envelope.Ping):
             self._pong()
         elif self._answer is None or self._answer.done():
             event(log, logging.DEBUG, "late answer", kind=type(message).__name__)
-        elif isinstance(message, Failure) or self._is_awaited(message):
+        elif isinstance(message, envelope.Failure) or self._is_awaited(message):
             self._answer.set_result(message)
 
     def _is_awaited(self, message: Any) -> bool:
         seq, kinds = self._awaited
-        if isinstance(message, Error) and not message.seq:
+        if isinstance(message, envelope.Error) and not message.seq:
             return True  # the function could not even read the number of the question
         return message.seq == seq and isinstance(message, kinds)
 
@@ -185,7 +174,7 @@ class Link:
     async def _send_ping(self) -> None:
         opened = self._socket
         try:
-            await self._send(encode(Ping()))
+            await self._send(envelope.encode(envelope.Ping()))
             await asyncio.sleep(self._times.answer_within)
         except ConnectionClosed:
             return
