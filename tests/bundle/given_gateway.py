@@ -169,7 +169,7 @@ def frame_of(key: ApiKey, version: int, row: Any, client_id: str | None = "bundl
 
 
 def row_of(key: ApiKey, version: int, answer: envelope.Message, number: int = 7) -> Any:
-    assert isinstance(answer, envelope.Reply | envelope.Gather | envelope.Parked), answer
+    assert isinstance(answer, envelope.Reply | envelope.Gather | envelope.ParkedReply), answer
     frame = gathered(answer) if isinstance(answer, envelope.Gather) else answer.frame
     numbered, row = read_response(APIS[key], version, memoryview(frame))
     assert numbered == number

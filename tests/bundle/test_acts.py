@@ -28,7 +28,15 @@ from samsa_broker.cost.load import AppendShare
 from samsa_broker.cost.of_functions import MOST_PUTS_OF_A_CALL, TAKEN_OUT
 from samsa_broker.cost.sizes import Crowd, units
 from samsa_broker.cost.stores import CommittedLoad
-from samsa_websocket.envelope import MOST_TOGETHER, Gather, Parked, Reply, Request, Wake, joined
+from samsa_websocket.envelope import (
+    MOST_TOGETHER,
+    Gather,
+    ParkedReply,
+    Reply,
+    Request,
+    Wake,
+    joined,
+)
 from samsa_websocket.pushes.pushing import MOST_NEWS
 from samsa_websocket.shim.empty_fetch_cache import EmptyFetchCache, KeptAnswer
 from samsa_websocket.shim.news import answer_with
@@ -226,7 +234,7 @@ def test_each_partition_more_of_a_fetch_is_looked_at(stage: Stage):
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_a_fetch_that_finds_nothing(stage: Stage, partitions: int):
     def park() -> None:
-        assert isinstance(look(stage.client, 0, **all_of(partitions)), Parked)
+        assert isinstance(look(stage.client, 0, **all_of(partitions)), ParkedReply)
 
     park()  # that it watches is remembered with its connection, once
     more = FunctionActs.PARTITION_PARKED.times(partitions - 1)
@@ -241,7 +249,7 @@ def test_a_consumer_at_the_end_costs_a_push_for_each_append_and_nothing_else(
     write(stage.client, bytes(size))
     reader = stage.elsewhere()
     parked = look(reader, 1, **all_of(1))
-    assert isinstance(parked, Parked)
+    assert isinstance(parked, ParkedReply)
     shim = EmptyFetchCache()
     row = fetch_row(TOPIC, 1, wait_ms=WAIT_MS)
     shim.keep(
@@ -267,7 +275,7 @@ def test_a_consumer_at_the_end_costs_a_push_for_each_append_and_nothing_else(
 def test_a_consumer_is_called_to_what_is_too_large_to_be_pushed(stage: Stage):
     write(stage.client, bytes(MOST_NEWS))
     reader = stage.elsewhere()
-    assert isinstance(look(reader, 1, **all_of(1)), Parked)
+    assert isinstance(look(reader, 1, **all_of(1)), ParkedReply)
     spent = stage.cost(lambda: write(stage.client, bytes(MOST_NEWS)))
     assert spent == FunctionActs.PLAIN_APPEND.plus(SETTLED).plus(OBJECT).plus(FunctionActs.CALL)
     assert stage.cost(lambda: read(reader, 1)) == FunctionActs.READ.plus(Act(gets=1))

@@ -17,7 +17,7 @@ from unit.handlers.matrix import NOTHING, Asked, authorizer_of, every_case
 
 from samsa.security.aws_principals import principal_of_arn
 from samsa.wire.apis import ApiKey
-from samsa_websocket.envelope import Parked
+from samsa_websocket.envelope import ParkedReply
 
 GRETES = principal_of_arn(GRETE)
 CASES = every_case(GRETES)
@@ -49,7 +49,7 @@ class Site:
     def ask(self, client: Client, key: ApiKey, version: int, row: Any) -> Any:
         """None if it is parked, as only a request is that was granted."""
         answer = client.send(key, version, row)
-        if isinstance(answer, Parked) and not answer.frame:
+        if isinstance(answer, ParkedReply) and not answer.frame:
             return None
         return row_of(key, version, answer)
 

@@ -12,7 +12,7 @@ from samsa.ports import GroupKey, Head, Partition
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import heartbeat, join_group, leave_group, sync_group
-from samsa_websocket.envelope import Parked, Reply, Wake
+from samsa_websocket.envelope import ParkedReply, Reply, Wake
 from samsa_websocket.pushes.pushing import MOST_NEWS
 
 WAIT_MS = 500
@@ -29,9 +29,9 @@ def head_of(cluster: Cluster, partition: int = 0) -> Head:
     return cluster.first._loop.run_until_complete(look_up())
 
 
-def park(client: Client, offset: int, **more: Any) -> Parked:
+def park(client: Client, offset: int, **more: Any) -> ParkedReply:
     answer = look(client, offset, wait_ms=WAIT_MS, **more)
-    assert isinstance(answer, Parked), answer
+    assert isinstance(answer, ParkedReply), answer
     assert answer.seq == client.seq
     return answer
 
@@ -154,7 +154,7 @@ def test_a_fetch_of_two_partitions_is_woken_by_either(
 def test_time_spent_in_the_function_is_not_time_that_the_client_has_waited(reader: Client):
     """Else a short wait would be over before it began, and its consumer ask on and on."""
     parked = look(reader, 0, wait_ms=1)
-    assert isinstance(parked, Parked)
+    assert isinstance(parked, ParkedReply)
     assert parked.wait_ms == 1
 
 
@@ -277,7 +277,7 @@ def until_answered(client: Client, send: Callable[..., Any]) -> Any:
     """As a shim does: the same request again, when its time has come."""
     answer = send()
     for _ in range(20):
-        if not isinstance(answer, Parked):
+        if not isinstance(answer, ParkedReply):
             return answer
         answer = send(again=True, waited=answer.wait_ms)
     raise AssertionError("still parked")
@@ -317,7 +317,7 @@ class Member:
         return int(self.client.ask(ApiKey.HEARTBEAT, 4, row).error_code)
 
 
-def woken(pushes: Pushes, member: Member, parked: Parked) -> bool:
+def woken(pushes: Pushes, member: Member, parked: ParkedReply) -> bool:
     return bool(pushes.names(member.client.connection_id) & set(parked.watches))
 
 
@@ -327,7 +327,7 @@ def test_members_in_different_environments_gather_sync_and_wake_each_other(clust
     assert (first.error_code, first.leader) == (ErrorCode.NONE, one.id)
     two = Member(cluster.client(cluster.another()))
     waiting = two.join()
-    assert isinstance(waiting, Parked)
+    assert isinstance(waiting, ParkedReply)
     assert 0 < waiting.wait_ms <= 5_000
     assert waiting.frame == b""
     assert one.beat(first.generation_id) == ErrorCode.REBALANCE_IN_PROGRESS
@@ -339,7 +339,7 @@ def test_members_in_different_environments_gather_sync_and_wake_each_other(clust
     assert (followed.generation_id, followed.leader) == (led.generation_id, one.id)
     cluster.pushes.sent.clear()
     syncing = two.sync(led.generation_id)
-    assert isinstance(syncing, Parked)
+    assert isinstance(syncing, ParkedReply)
     synced = one.sync(led.generation_id, **{one.id: b"a", two.id: b"b"})
     assert row_of(ApiKey.SYNC_GROUP, 5, synced).assignment == b"a"
     assert woken(cluster.pushes, two, syncing)
@@ -352,7 +352,7 @@ def test_a_join_without_a_member_id_that_is_sent_again_is_one_member(cluster: Cl
     until_answered(one.client, one.join)
     for again in (False, True, True):
         answer = client.send(ApiKey.JOIN_GROUP, 3, join_row(), again=again)
-        assert isinstance(answer, Parked)
+        assert isinstance(answer, ParkedReply)
     led = Member.joined(one.join())
     assert len(led.members) == 2
     joined = row_of(ApiKey.JOIN_GROUP, 3, client.send(ApiKey.JOIN_GROUP, 3, join_row(), again=True))

@@ -18,7 +18,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import alter_client_quotas as alter
 from samsa.wire.messages import create_topics
-from samsa_websocket.envelope import Parked, Reply, Request, joined
+from samsa_websocket.envelope import ParkedReply, Reply, Request, joined
 from samsa_websocket.gateway import Gateway, quota_sharing
 from samsa_websocket.gateway.quota_sharing import MOST_IN_A_SECOND
 from samsa_websocket.gateway.quotas import MOST_RATES, GatewayQuotas
@@ -277,7 +277,7 @@ def test_a_fetch_at_the_end_of_its_partition_is_parked_whatever_was_read_before(
     fill(closed, 1, 50 * KB)
     closed.limit(GRETES, consumer_byte_rate=KB)
     assert fetched(one)[1] == 0
-    assert isinstance(look(one, 1, wait_ms=500), Parked)
+    assert isinstance(look(one, 1, wait_ms=500), ParkedReply)
 
 
 def test_what_is_found_and_not_sent_because_the_fetch_is_parked_is_not_counted(
@@ -288,7 +288,7 @@ def test_what_is_found_and_not_sent_because_the_fetch_is_parked_is_not_counted(
     for waited in range(0, 500, 50):
         again = waited > 0
         answer = look(one, 0, wait_ms=500, min_bytes=6 * KB, again=again, waited=waited)
-        assert isinstance(answer, Parked)
+        assert isinstance(answer, ParkedReply)
     assert fetched(one)[0] > 0
 
 

@@ -195,7 +195,7 @@ def test_what_was_uploaded_before_a_right_was_taken_is_refused(closed: ClosedClu
 def test_a_wake_up_brings_no_records_and_the_fetch_after_it_is_checked(closed: ClosedCluster):
     closed.allow(GRETE, READ)
     grete = closed.grete(closed.another())
-    assert isinstance(look(grete, 0, wait_ms=500), envelope.Parked)
+    assert isinstance(look(grete, 0, wait_ms=500), envelope.ParkedReply)
     closed.disallow(GRETE, READ)
     written(closed.admin, b"secret")
     [(to, wake)] = closed.pushes.sent

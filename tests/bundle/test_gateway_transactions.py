@@ -11,7 +11,7 @@ from samsa.records.header import TRANSACTIONAL
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import end_txn, init_producer_id
-from samsa_websocket.envelope import Parked, Wake
+from samsa_websocket.envelope import ParkedReply, Wake
 
 ID = "orders"
 TIMEOUT_MS = 30_000
@@ -69,9 +69,9 @@ def producer(cluster: Cluster, reader: Client) -> Producer:
     return Producer(cluster.client(cluster.another()))
 
 
-def park(client: Client, offset: int) -> Parked:
+def park(client: Client, offset: int) -> ParkedReply:
     answer = look(client, offset, wait_ms=500, isolation_level=COMMITTED)
-    assert isinstance(answer, Parked), answer
+    assert isinstance(answer, ParkedReply), answer
     return answer
 
 

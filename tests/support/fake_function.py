@@ -31,8 +31,7 @@ from samsa.ports import FileRange, Partition
 from samsa.records.batch import shift_offsets
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError
-from samsa.wire.frame import Request as KafkaRequest
-from samsa.wire.frame import read_request
+from samsa.wire.frame import KafkaRequest, read_request
 from samsa_websocket import envelope
 
 WAITS = {ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP}
@@ -160,8 +159,10 @@ class FakeFunction:
         if failed or size >= asked.min_bytes or left <= 0 or not names:
             return self.reply(message.seq, segments)
         if size:
-            return envelope.Parked(message.seq, left, tuple(names))
-        return envelope.Parked(message.seq, left, tuple(names), joined(segments)[4:], self.good_ms)
+            return envelope.ParkedReply(message.seq, left, tuple(names))
+        return envelope.ParkedReply(
+            message.seq, left, tuple(names), joined(segments)[4:], self.good_ms
+        )
 
     async def watch(self, asked: Any, caller: Caller) -> dict[str, Partition]:
         names: dict[str, Partition] = {}
@@ -205,7 +206,7 @@ class FakeFunction:
         call = asyncio.create_task(self.wake_when(task, name, caller))
         caller.watching.add(call)
         call.add_done_callback(caller.watching.discard)
-        return envelope.Parked(message.seq, 5_000, (name,))
+        return envelope.ParkedReply(message.seq, 5_000, (name,))
 
     async def wake_when(self, task: "asyncio.Task[Any]", name: str, caller: Caller) -> None:
         await asyncio.wait((task,))

@@ -12,7 +12,7 @@ from support.fake_gateway import FakeGateway
 from support.waiting import eventually
 
 from samsa.wire.apis import ApiKey
-from samsa_websocket.envelope import News, Parked, Wake
+from samsa_websocket.envelope import News, ParkedReply, Wake
 from samsa_websocket.shim.settings import ShimTimes
 
 TOPIC = "letters"
@@ -162,7 +162,7 @@ def test_an_answer_that_is_good_for_nothing_else_still_answers_its_own_fetch(rea
 
 def test_a_function_that_parks_for_no_time_at_all_is_not_asked_without_end(reader, gateway):
     async def parked_for_nothing(message, request, caller):
-        return Parked(message.seq, 0)
+        return ParkedReply(message.seq, 0)
 
     gateway.function.fetch = parked_for_nothing
     reader.send(ApiKey.FETCH, FETCH, fetch_row(TOPIC, 0, wait_ms=20_000))

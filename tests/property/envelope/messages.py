@@ -28,7 +28,7 @@ def _wake(names: tuple[str, ...], news: list[tuple[tuple[Any, ...], bytes]]) -> 
 MESSAGES = st.one_of(
     st.builds(envelope.Request, SEQ, FRAMES, MS, st.booleans()),
     st.builds(envelope.Reply, SEQ, FRAMES, st.booleans(), MS),
-    st.builds(envelope.Parked, SEQ, MS, NAMES, FRAMES, MS),
+    st.builds(envelope.ParkedReply, SEQ, MS, NAMES, FRAMES, MS),
     st.builds(_wake, NAMES, st.lists(NEWS, max_size=3)),
     st.builds(envelope.Upload, SEQ, SEQ, WORDS),
     st.builds(envelope.Ticket, SEQ, WORDS, WORDS, HEADERS),

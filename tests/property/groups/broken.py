@@ -114,7 +114,7 @@ def forget_followers(patch):
 
 @instead("never end a session", "classic")
 def endless_sessions(patch):
-    patch.setattr("samsa.groups.classic_state.Member.expires_ms", NEVER)
+    patch.setattr("samsa.groups.classic_state.ClassicMember.expires_ms", NEVER)
 
 
 @instead("never end a phase", "classic")

@@ -6,7 +6,7 @@ import pytest
 
 from samsa.security.results import Authenticated, Challenge, LoginRefused
 from samsa.security.scram import ScramCredential, ScramExchange, ScramMechanism
-from samsa_broker.cli.login import BadLogin, Login, read_login
+from samsa_broker.cli.login import BadLogin, ClientLogin, read_login
 
 PASSWORD = "s3cret=,ü"
 USER = "a=li,ce"
@@ -33,14 +33,14 @@ class Server:
 @pytest.mark.parametrize("name", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_who_knows_the_password_is_let_in(name: str):
     server = Server(ScramMechanism.of(name))
-    Login("sasl_ssl", mechanism=name, user=USER, password=PASSWORD).authenticate(server.send)
+    ClientLogin("sasl_ssl", mechanism=name, user=USER, password=PASSWORD).authenticate(server.send)
     assert isinstance(server.ended, Authenticated)
     assert server.ended.principal.name == USER
 
 
 def test_who_does_not_know_it_is_not():
     server = Server(ScramMechanism.SCRAM_SHA_256, "another")
-    login = Login("sasl_ssl", mechanism="SCRAM-SHA-256", user=USER, password=PASSWORD)
+    login = ClientLogin("sasl_ssl", mechanism="SCRAM-SHA-256", user=USER, password=PASSWORD)
     with pytest.raises(BadLogin):
         login.authenticate(server.send)
     assert isinstance(server.ended, LoginRefused)
@@ -66,7 +66,7 @@ def test_a_broker_that_is_none_learns_nothing(first: bytes):
         said.append(words)
         return first.replace(b"{}", words.rpartition(b"r=")[2] + b"x")
 
-    login = Login("sasl_plaintext", mechanism="SCRAM-SHA-256", user=USER, password=PASSWORD)
+    login = ClientLogin("sasl_plaintext", mechanism="SCRAM-SHA-256", user=USER, password=PASSWORD)
     with pytest.raises(BadLogin):
         login.authenticate(send)
     assert len(said) == 1
@@ -78,14 +78,14 @@ def test_a_broker_that_does_not_know_the_password_is_not_trusted():
     def send(words: bytes) -> bytes:
         return next(answers).replace(b"{}", words.rpartition(b"r=")[2])
 
-    login = Login("sasl_ssl", mechanism="SCRAM-SHA-256", user=USER, password=PASSWORD)
+    login = ClientLogin("sasl_ssl", mechanism="SCRAM-SHA-256", user=USER, password=PASSWORD)
     with pytest.raises(BadLogin, match="did not show"):
         login.authenticate(send)
 
 
 def test_plain_is_one_message():
     said: list[bytes] = []
-    login = Login("sasl_ssl", mechanism="PLAIN", user="alice", password="s3cret")
+    login = ClientLogin("sasl_ssl", mechanism="PLAIN", user="alice", password="s3cret")
     login.authenticate(lambda words: (said.append(words), b"")[1])
     assert said == [b"\0alice\0s3cret"]
 
@@ -98,7 +98,7 @@ def test_settings_are_those_of_librdkafka(tmp_path: Path):
         "sasl.password=a=b\n"
     )
     login = read_login(str(file))
-    assert login == Login("sasl_ssl", "/ca.pem", None, None, "SCRAM-SHA-512", "alice", "a=b")
+    assert login == ClientLogin("sasl_ssl", "/ca.pem", None, None, "SCRAM-SHA-512", "alice", "a=b")
     assert login.has_tls
     assert login.has_sasl
     assert "a=b" not in repr(login)

@@ -12,7 +12,7 @@ from samsa_websocket.envelope import (
     Failure,
     Gather,
     News,
-    Parked,
+    ParkedReply,
     Ping,
     Reference,
     Reply,
@@ -41,7 +41,7 @@ WRITTEN = {
         18, "k", 9, "ab", several=True
     ),
     '1 gather 19 {"urls":[],"pieces":["AA=="],"several":true}': Gather(19, (b"\0",), several=True),
-    '1 parked 17 {"wait":500,"good":30000,"watches":["p/0"]}\nAAAAAQ==': Parked(
+    '1 parked 17 {"wait":500,"good":30000,"watches":["p/0"]}\nAAAAAQ==': ParkedReply(
         17, 500, ("p/0",), b"\0\0\0\1", 30_000
     ),
     '1 wake 0 {"names":["p/0"]}': Wake(("p/0",)),

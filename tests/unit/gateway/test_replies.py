@@ -13,7 +13,7 @@ from samsa.local.memory import MemoryObjects
 from samsa.records import Record, build, headers
 from samsa.records.batch import assign
 from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.frame import Request, read_request, read_response, request_frame
+from samsa.wire.frame import KafkaRequest, read_request, read_response, request_frame
 from samsa.wire.messages import fetch
 from samsa_websocket.envelope import Frame, Gather, Message, Reply, UrlRange, decode, fits
 from samsa_websocket.gateway.object_ranges import ObjectRange
@@ -33,7 +33,7 @@ class Presigner:
         return f"{key}?{start}+{length}{'s' * 500}"
 
 
-def request() -> Request:
+def request() -> KafkaRequest:
     asked = fetch.PARTITION(partition=0, fetch_offset=0, partition_max_bytes=1 << 25)
     row = fetch.REQUEST(topics=[fetch.TOPIC(topic="letters", partitions=[asked])])
     return read_request(memoryview(request_frame(APIS[ApiKey.FETCH], VERSION, 7, "t", row)[4:]))

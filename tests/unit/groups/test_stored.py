@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from unit.groups.given import Given
 
 from samsa.groups import ClassicGroup, ConsumerGroup, CorruptGroup, pack, unpack
-from samsa.groups.classic_state import ClassicState, Member, Stage
+from samsa.groups.classic_state import ClassicMember, ClassicState, Stage
 from samsa.groups.consumer_state import ClassicSide, ConsumerMember, MemberState
 from samsa.groups.requests import TopicInfo
 
@@ -22,7 +22,7 @@ PARTITIONS = st.frozensets(
     st.tuples(st.sampled_from([UUID(int=1), UUID(int=1 << 120)]), COUNT), max_size=6
 )
 MEMBER = st.builds(
-    Member,
+    ClassicMember,
     instance_id=MAYBE,
     client_id=TEXT,
     client_host=TEXT,

@@ -3,7 +3,7 @@
 import pytest
 
 from samsa.security.scram import ScramCredential, ScramMechanism
-from samsa.security.stand_ins import Shape, shapes_of, stand_in
+from samsa.security.stand_ins import CredentialShape, shapes_of, stand_in
 
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 NAMES = [f"user-{number}" for number in range(200)]
@@ -23,25 +23,25 @@ USERS = [
 SHAPES = shapes_of(USERS)
 
 
-def seen(sasl_name: str, shapes=SHAPES) -> set[Shape]:
-    return {Shape.of(stand_in(name, sasl_name, shapes, b"secret")) for name in NAMES}
+def seen(sasl_name: str, shapes=SHAPES) -> set[CredentialShape]:
+    return {CredentialShape.of(stand_in(name, sasl_name, shapes, b"secret")) for name in NAMES}
 
 
 @pytest.mark.parametrize("mechanism", [SHA_256, SHA_512])
 def test_stand_ins_have_the_salts_and_iterations_that_users_have(mechanism):
-    there = {Shape.of(one) for _, one in USERS if one.mechanism is mechanism}
+    there = {CredentialShape.of(one) for _, one in USERS if one.mechanism is mechanism}
     assert seen(mechanism.sasl_name) == there
 
 
 def test_stand_ins_for_plain_take_the_work_that_users_take():
     assert seen("PLAIN") == seen("SCRAM-SHA-512")  # all of these users have that one
     only_256 = [("bob", credential(b"\0" * 24, 4096, SHA_256))]
-    assert seen("PLAIN", shapes_of(only_256)) == {Shape(SHA_256)}
+    assert seen("PLAIN", shapes_of(only_256)) == {CredentialShape(SHA_256)}
 
 
 def test_without_users_stand_ins_are_like_those_that_samsa_makes():
-    assert seen("SCRAM-SHA-256", {}) == {Shape(SHA_256, 24, 4096)}
-    assert seen("SCRAM-SHA-512", {}) == seen("PLAIN", {}) == {Shape(SHA_512, 24, 4096)}
+    assert seen("SCRAM-SHA-256", {}) == {CredentialShape(SHA_256, 24, 4096)}
+    assert seen("SCRAM-SHA-512", {}) == seen("PLAIN", {}) == {CredentialShape(SHA_512, 24, 4096)}
 
 
 def test_salts_depend_on_the_secret_the_user_and_the_mechanism():

@@ -15,7 +15,7 @@ from samsa.security.access import Question
 from samsa.security.kinds import Operation, ResourceType
 from samsa.security.principals import Principal
 from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 from samsa.wire.messages import create_topics, delete_records, offset_delete
 from samsa_broker.server.audited_requests import AuditedRequests
 
@@ -132,7 +132,7 @@ async def changed(written: Audit, key: ApiKey, row: Any, answer: Any) -> None:
         for name in ("_address", "_client_host"):
             setattr(requests, name, None)
         requests._broker = cast(Broker, SimpleNamespace(throttling=None))
-        request = Request(key, version, 1, "c", body)
+        request = KafkaRequest(key, version, 1, "c", body)
         assert await requests.answer(request) is answer
 
 

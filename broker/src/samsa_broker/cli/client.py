@@ -9,7 +9,7 @@ from samsa.wire.apis import APIS, Api, ApiKey
 from samsa.wire.errors import DecodeError, ErrorCode
 from samsa.wire.frame import read_response, request_frame
 
-from .login import BadLogin, Login, read_login
+from .login import BadLogin, ClientLogin, read_login
 
 TIMEOUT_S = 30.0
 CLIENT_ID = "samsa-cli"
@@ -20,12 +20,12 @@ class ClientError(Exception):
 
 
 class Client:
-    def __init__(self, bootstrap: str, login: Login | None = None) -> None:
+    def __init__(self, bootstrap: str, login: ClientLogin | None = None) -> None:
         host, _, port = bootstrap.rpartition(":")
         if not host or not port.isdigit():
             raise ClientError(f"{bootstrap!r} is not HOST:PORT")
         self._where = bootstrap
-        self._login = login or Login()
+        self._login = login or ClientLogin()
         self._number = 0
         try:
             self._socket = self._connected(host.strip("[]"), int(port))

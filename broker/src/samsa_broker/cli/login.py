@@ -44,7 +44,7 @@ class BadLogin(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class ClientLogin:
     protocol: str = "plaintext"
     ca: str | None = None
     certificate: str | None = None
@@ -62,7 +62,7 @@ class Login:
         return self.protocol.startswith("sasl")
 
     def __repr__(self) -> str:
-        return f"Login({self.protocol}, {self.mechanism}, {self.user})"
+        return f"ClientLogin({self.protocol}, {self.mechanism}, {self.user})"
 
     def tls(self) -> ssl.SSLContext:
         """Raises OSError."""
@@ -79,13 +79,13 @@ class Login:
             _scram(self, ScramMechanism.of(self.mechanism), send)
 
 
-def read_login(path: str) -> Login:
+def read_login(path: str) -> ClientLogin:
     """Raises BadLogin; OSError."""
     given = dict(_pairs(Path(path).read_text()))
     unknown = sorted(given.keys() - NAMES)
     if unknown:
         raise BadLogin(f"{path}: {unknown[0]!r} is none of {', '.join(sorted(NAMES))}")
-    login = Login(
+    login = ClientLogin(
         given.get("security.protocol", "plaintext").lower(),
         given.get("ssl.ca.location"),
         given.get("ssl.certificate.location"),
@@ -109,7 +109,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
             yield name.strip(), value.strip()
 
 
-def _scram(login: Login, mechanism: ScramMechanism, send: Authenticate) -> None:
+def _scram(login: ClientLogin, mechanism: ScramMechanism, send: Authenticate) -> None:
     """RFC 5802. The server shows that it knows the password, too."""
     nonce = b64encode(os.urandom(NONCE_BYTES)).decode()
     name = login.user.replace("=", "=3D").replace(",", "=2C")

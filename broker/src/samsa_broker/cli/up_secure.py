@@ -26,7 +26,7 @@ MECHANISM = "SCRAM-SHA-512"
 INSTALL = "pip install 'samsa-broker[secure]'"
 
 
-class Folder(NamedTuple):
+class SecureFolder(NamedTuple):
     path: Path
 
     @property
@@ -62,7 +62,7 @@ def prepare(given: argparse.Namespace, data: Path) -> FirstUser | None:
         if getattr(given, name):
             raise Mistake(f"--secure stands for --{name.replace('_', '-')}: give one of them")
     close_folder(data)
-    folder = Folder(data / "security")
+    folder = SecureFolder(data / "security")
     folder.path.mkdir(mode=0o700, exist_ok=True)
     _make_certificate(folder, _names(given.host, given.advertise))
     given.listen = [ListenerAddress(Kind.SASL_TLS, given.host, given.port)]
@@ -77,7 +77,7 @@ def prepare(given: argparse.Namespace, data: Path) -> FirstUser | None:
 def user_exists(data: Path, ledger: str) -> str:
     """What to do if admin exists and its password is not there. The one that was made is of no
     use."""
-    folder = Folder(data / "security")
+    folder = SecureFolder(data / "security")
     folder.password.unlink(missing_ok=True)
     return (
         f"there is a user {USER}, but not the file with its password, {folder.password}. Put the "
@@ -86,7 +86,7 @@ def user_exists(data: Path, ledger: str) -> str:
     )
 
 
-def _make_certificate(folder: Folder, hosts: Sequence[str]) -> None:
+def _make_certificate(folder: SecureFolder, hosts: Sequence[str]) -> None:
     if folder.certificate.exists() and folder.key.exists():
         return
     try:
@@ -107,7 +107,7 @@ def _names(host: str, advertised: Sequence[tuple[Kind | None, tuple[str, int]]])
     return list(dict.fromkeys(names))
 
 
-def _password(folder: Folder) -> str:
+def _password(folder: SecureFolder) -> str:
     if not folder.password.exists():
         from .certificates import write_private
 
@@ -123,7 +123,7 @@ def lines(given: argparse.Namespace, data: Path, bootstrap: str) -> list[str]:
     that goes elsewhere is often kept."""
     if not given.secure:
         return []
-    folder = Folder(data / "security")
+    folder = SecureFolder(data / "security")
     password = f"<the content of {folder.password}>"
     if is_terminal():
         password = folder.password.read_text().strip()

@@ -7,7 +7,7 @@ from samsa.broker.broker import Answer, Held
 from samsa.broker.work import SHORT
 from samsa.dispatch import encode, encode_later
 from samsa.wire.errors import LongAnswer
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 from samsa.wire.schema import Segment
 
 from .replies import PendingReply
@@ -22,7 +22,7 @@ class Answers:
         self._sender = sender
         self._server = server
 
-    def send(self, request: Request, row: Answer) -> bool:
+    def send(self, request: KafkaRequest, row: Answer) -> bool:
         """False if the answer is too long to be encoded here."""
         if row is not None:
             try:
@@ -31,10 +31,10 @@ class Answers:
                 return False
         return True
 
-    async def send_long(self, request: Request, row: Answer) -> None:
+    async def send_long(self, request: KafkaRequest, row: Answer) -> None:
         self._write(await self._server.broker.work.in_thread(encode, request, row))
 
-    async def send_held(self, request: Request, held: Held) -> None:
+    async def send_held(self, request: KafkaRequest, held: Held) -> None:
         """The answer's memory is in use until the client's socket has taken all of it."""
         try:
             if not self.send(request, held.row):

@@ -8,7 +8,7 @@ from samsa.client_requests import ClientRequests
 from samsa.runtime.audit import Audit
 from samsa.runtime.audited_changes import CHANGES, tell_changes
 from samsa.security.access import Access
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 
 
 class AuditedRequests(ClientRequests):
@@ -19,12 +19,12 @@ class AuditedRequests(ClientRequests):
         self._peer = peer
         self._audit = audit
 
-    def answer(self, request: Request) -> Coroutine[Any, Any, Answer]:
+    def answer(self, request: KafkaRequest) -> Coroutine[Any, Any, Answer]:
         if request.api_key in CHANGES:
             return self._audited(request)
         return super().answer(request)
 
-    async def _audited(self, request: Request) -> Answer:
+    async def _audited(self, request: KafkaRequest) -> Answer:
         answer = await super().answer(request)
         tell_changes(self._audit, request, answer, self.access.principal, self._peer)
         return answer

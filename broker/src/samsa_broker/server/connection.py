@@ -37,7 +37,7 @@ from samsa.runtime.logs import event
 from samsa.security.principals import ANONYMOUS
 from samsa.security.quotas import REQUEST_PERCENTAGE
 from samsa.wire.errors import DecodeError
-from samsa.wire.frame import Request, read_request
+from samsa.wire.frame import KafkaRequest, read_request
 
 from .answers import Answers
 from .buffer import COPIED
@@ -282,14 +282,14 @@ class Connection:
             answer = await self._quotas.answer(request, len(frame))
             await self._quotas.finish(request, self._finish(request, answer))
 
-    def _count(self, request: Request) -> None:
+    def _count(self, request: KafkaRequest) -> None:
         self._server.stats.requests[request.api_key] += 1
         if request.api_key in HEARTBEATS:
             self._reader.count_heartbeat(self._progress.last_active)
         else:
             self._reader.forget_heartbeats()
 
-    async def _finish(self, request: Request, answer: Answer) -> None:
+    async def _finish(self, request: KafkaRequest, answer: Answer) -> None:
         """Send the answer, and free the request's memory. A Later does both when it is ready."""
         if isinstance(answer, Later):
             self._requests.learn(request, answer)

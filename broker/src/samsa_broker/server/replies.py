@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from samsa.broker.broker import Later
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 
 EARLY_S = 0.002
 """A timer may fire this much too early."""
@@ -21,7 +21,7 @@ class PendingReply:
 
     __slots__ = ("answered", "due", "later", "left", "ready", "replies", "request")
 
-    def __init__(self, replies: "PendingReplies", request: Request, later: Later) -> None:
+    def __init__(self, replies: "PendingReplies", request: KafkaRequest, later: Later) -> None:
         self.replies = replies
         self.request = request
         self.later = later
@@ -64,7 +64,7 @@ class PendingReplies:
     def __len__(self) -> int:
         return len(self._queue)
 
-    def add(self, request: Request, later: Later) -> None:
+    def add(self, request: KafkaRequest, later: Later) -> None:
         reply = PendingReply(self, request, later)
         self._queue.append(reply)
         reply.start()

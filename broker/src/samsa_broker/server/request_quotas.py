@@ -20,7 +20,7 @@ from samsa.security.quotas import (
 )
 from samsa.security.throttling import ClientThrottle
 from samsa.wire.apis import ApiKey
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 from samsa.wire.messages import fetch
 
 from .timed import Timed
@@ -42,7 +42,7 @@ class RequestQuotas:
         self._stats = stats
         self._mute = mute
 
-    async def answer(self, request: Request, size: int) -> Answer:
+    async def answer(self, request: KafkaRequest, size: int) -> Answer:
         """`size` is that of the frame. Raises DecodeError; Unavailable."""
         throttle = self._requests.throttle(request)
         if throttle is None:
@@ -72,7 +72,7 @@ class RequestQuotas:
         key = PRODUCER_BYTE_RATE if is_of_bytes else REQUEST_PERCENTAGE
         self._throttled(key, later.throttle_ms)
 
-    def _count_row(self, request: Request, row: Any, spent_ms: int) -> None:
+    def _count_row(self, request: KafkaRequest, row: Any, spent_ms: int) -> None:
         handler_ms = getattr(row, "throttle_time_ms", 0)
         if request.api_key == ApiKey.FETCH:
             spent_ms = 0  # its next one is refused
@@ -84,7 +84,7 @@ class RequestQuotas:
             key = OF_HANDLERS.get(ApiKey(request.api_key), CONTROLLER_MUTATION_RATE)
             self._throttled(key, handler_ms)
 
-    async def finish(self, request: Request, work: Coroutine[Any, Any, None]) -> None:
+    async def finish(self, request: KafkaRequest, work: Coroutine[Any, Any, None]) -> None:
         """Counts the time of what comes after the answer is known: it is paid by later requests."""
         throttle = self._requests.throttle(request)
         if throttle is None:

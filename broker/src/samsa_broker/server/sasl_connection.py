@@ -31,7 +31,7 @@ from samsa.security.sasl import (
 )
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import ErrorCode
-from samsa.wire.frame import Request, read_request
+from samsa.wire.frame import KafkaRequest, read_request
 from samsa.wire.messages import sasl_authenticate, sasl_handshake
 
 from .connection import HANDLING, Connection
@@ -97,7 +97,7 @@ class SaslConnection(Connection):
             await self._take_request(read_request(frame))
         self._buffer.release()
 
-    async def _take_request(self, request: Request) -> None:
+    async def _take_request(self, request: KafkaRequest) -> None:
         key = request.api_key
         if key == ApiKey.SASL_HANDSHAKE:
             self._count(request)
@@ -116,13 +116,13 @@ class SaslConnection(Connection):
         after = "after the end of the login" if has_ended else "before the login was over"
         raise self._refused(f"{api} {after}")
 
-    async def _answer(self, request: Request, row: Answer) -> None:
+    async def _answer(self, request: KafkaRequest, row: Answer) -> None:
         if not self._answers.send(request, row):
             await self._answers.send_long(request, row)
 
     # SaslHandshake
 
-    async def _shake_hands(self, request: Request) -> None:
+    async def _shake_hands(self, request: KafkaRequest) -> None:
         if self._under_way is not None:
             raise self._refused("SaslHandshake in the middle of a login")
         row = self._decoded(request)
@@ -148,7 +148,7 @@ class SaslConnection(Connection):
 
     # Tokens
 
-    async def _authenticate(self, request: Request, login: LoginUnderWay) -> None:
+    async def _authenticate(self, request: KafkaRequest, login: LoginUnderWay) -> None:
         row = self._decoded(request)
         result = await self._step(login, bytes(row.auth_bytes))
         if isinstance(result, LoginRefused):
@@ -242,7 +242,7 @@ class SaslConnection(Connection):
         )
         return LoginEnded(why)
 
-    def _decoded(self, request: Request) -> Any:
+    def _decoded(self, request: KafkaRequest) -> Any:
         version = version_of_answer(request)
         return APIS[request.api_key].request.decode(version, request.body, False, SHORT)
 

@@ -14,7 +14,7 @@ from samsa.handlers.k00_produce import produce_alike
 from samsa.security.access import UNLIMITED, Access
 from samsa.security.throttling import ClientThrottle
 from samsa.wire.apis import ApiKey
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 
 OVERLAP = frozenset({ApiKey.PRODUCE})
 """The next request may be handled while the answer to one of these is under way."""
@@ -40,27 +40,27 @@ class ClientRequests:
         self._client_host = client_host
         self._templates = ProduceTemplates()
 
-    def begin_alike(self, frame: memoryview) -> tuple[Request, Later] | None:
+    def begin_alike(self, frame: memoryview) -> tuple[KafkaRequest, Later] | None:
         """Begin a produce that is like an earlier one. None: the frame has to be read and answered
         as usual."""
         one = self._templates.find(frame)
         later = None if one is None else produce_alike(one, self._broker, self.access)
         return None if one is None or later is None else (one.request, later)
 
-    def answer(self, request: Request) -> Coroutine[Any, Any, Answer]:
+    def answer(self, request: KafkaRequest) -> Coroutine[Any, Any, Answer]:
         """Raises DecodeError; Unavailable."""
         broker, access = self._broker, self.access
         throttle = None if broker.throttling is None else self.throttle(request)
         return answer(request, self._address, broker, self._client_host, access, throttle=throttle)
 
-    def throttle(self, request: Request) -> ClientThrottle | None:
+    def throttle(self, request: KafkaRequest) -> ClientThrottle | None:
         """None: there are no quotas."""
         throttling = self._broker.throttling
         if throttling is None:
             return None
         return ClientThrottle(throttling, self.access.principal.name, request.client_id or "")
 
-    def learn(self, request: Request, later: Later) -> None:
+    def learn(self, request: KafkaRequest, later: Later) -> None:
         """From now on, produces that are like this one may take the shorter way."""
         if later.alone is not None:
             self._templates.learn(request, later.alone)

@@ -12,14 +12,14 @@ from samsa.handlers import k18_api_versions
 from samsa.security.access import UNLIMITED, Access
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, TooManyElements
-from samsa.wire.frame import Request, response_frame
+from samsa.wire.frame import KafkaRequest, response_frame
 from samsa.wire.schema import ANY_NUMBER, Segment
 
 if TYPE_CHECKING:
     from samsa.security.throttling import ClientThrottle
 
 
-def version_of_answer(request: Request) -> int:
+def version_of_answer(request: KafkaRequest) -> int:
     """The request's version. ApiVersions with an unknown version is answered at version 0."""
     if request.api_version in APIS[request.api_key].versions:
         return request.api_version
@@ -29,7 +29,7 @@ def version_of_answer(request: Request) -> int:
 
 
 async def answer(
-    request: Request,
+    request: KafkaRequest,
     address: tuple[str, int],
     broker: Broker,
     client_host: str = "",
@@ -59,7 +59,7 @@ async def answer(
     return await HANDLERS[request.api_key](row, context, broker)
 
 
-async def _answer_long(request: Request, context: Context, broker: Broker) -> Answer:
+async def _answer_long(request: KafkaRequest, context: Context, broker: Broker) -> Answer:
     await broker.long_requests.acquire(1)
     try:
         row = await _decode_long(request, broker)
@@ -68,7 +68,7 @@ async def _answer_long(request: Request, context: Context, broker: Broker) -> An
         broker.long_requests.release(1)
 
 
-async def _decode_long(request: Request, broker: Broker) -> Any:
+async def _decode_long(request: KafkaRequest, broker: Broker) -> Any:
     """Decode in the worker thread: a hundred thousand elements take a tenth of a second."""
     work, message = broker.work, APIS[request.api_key].request
     most = work.limits.max_elements
@@ -79,14 +79,14 @@ async def _decode_long(request: Request, broker: Broker) -> Any:
         raise
 
 
-def encode(request: Request, row: Answer, most: int = ANY_NUMBER) -> list[Segment]:
+def encode(request: KafkaRequest, row: Answer, most: int = ANY_NUMBER) -> list[Segment]:
     """Raises LongAnswer if the row has more elements than `most`."""
     version = version_of_answer(request)
     segments = APIS[request.api_key].response.encode(version, row, most)
     return response_frame(request.api_key, version, request.correlation_id, segments)
 
 
-def encode_later(request: Request, later: Later) -> list[Segment]:
+def encode_later(request: KafkaRequest, later: Later) -> list[Segment]:
     """An empty list if the client does not want an answer."""
     body = later.body() if not later.throttle_ms else None
     if body is None:

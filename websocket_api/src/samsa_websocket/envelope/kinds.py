@@ -21,7 +21,7 @@ from samsa_websocket.envelope.messages import (
     Gather,
     Message,
     News,
-    Parked,
+    ParkedReply,
     Ping,
     Reference,
     Reply,
@@ -46,9 +46,9 @@ def _request(found: Parts) -> Request:
     return Request(found.seq, found.frame, waited_ms, _several(more), _said(more, "lingers"))
 
 
-def _parked(found: Parts) -> Parked:
+def _parked(found: Parts) -> ParkedReply:
     more = found.more
-    return Parked(
+    return ParkedReply(
         found.seq,
         natural(more.get("wait")),
         texts(more.get("watches", [])),
@@ -165,7 +165,7 @@ READERS: dict[str, Callable[[Parts], Message]] = {
 WRITERS: dict[type, Callable[[Any], Parts]] = {
     Request: lambda m: Parts("request", m.seq, _how_asked(m) | _if_lingers(m), m.frame),
     Reply: lambda m: Parts("reply", m.seq, _how_answered(m), m.frame),
-    Parked: lambda m: Parts(
+    ParkedReply: lambda m: Parts(
         "parked",
         m.seq,
         {"wait": m.wait_ms, "good": m.good_ms, "watches": m.watches},

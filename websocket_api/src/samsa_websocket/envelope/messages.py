@@ -43,7 +43,7 @@ class Reply(NamedTuple):
     """The client is over a quota: for so long its next request is neither read nor sent."""
 
 
-class Parked(NamedTuple):
+class ParkedReply(NamedTuple):
     seq: int
     wait_ms: int
     """After this time, ask again; or, if there is a frame, answer the client with it."""
@@ -143,5 +143,15 @@ class Failure(NamedTuple):
 
 
 Message: TypeAlias = (
-    Request | Reply | Parked | Wake | Upload | Ticket | Reference | Gather | Ping | Error | Failure
+    Request
+    | Reply
+    | ParkedReply
+    | Wake
+    | Upload
+    | Ticket
+    | Reference
+    | Gather
+    | Ping
+    | Error
+    | Failure
 )

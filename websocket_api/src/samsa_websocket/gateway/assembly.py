@@ -17,7 +17,7 @@ from samsa.data_path.legacy_fetch import LAST_WITH_MESSAGE_SETS
 from samsa.log.stores import Limits, Stores
 from samsa.ports import Clock, Objects
 from samsa.wire.apis import ApiKey
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 from samsa_websocket.pushes.open_connections import OpenConnections
 
 from .object_ranges import RangedObjects
@@ -90,7 +90,7 @@ class Assembly:
         )
         return audit
 
-    def ports(self, scope: RequestScope, request: Request) -> RequestPorts:
+    def ports(self, scope: RequestScope, request: KafkaRequest) -> RequestPorts:
         """The ports of one request."""
         clock, nonce = self.clock, self.fresh
         objects: Objects = self.objects

@@ -13,8 +13,8 @@ from samsa.broker.answer_rows import row_of
 from samsa.ports import CannotWait, Unavailable
 from samsa.security.access import Access, Limited
 from samsa.wire.apis import ApiKey
-from samsa.wire.frame import Request, read_request
-from samsa_websocket.envelope import EnvelopeError, Frame, Parked, apart, encode, fits
+from samsa.wire.frame import KafkaRequest, read_request
+from samsa_websocket.envelope import EnvelopeError, Frame, ParkedReply, apart, encode, fits
 from samsa_websocket.pushes.pushing import watch_name
 
 from .assembly import Assembly
@@ -55,7 +55,7 @@ class RequestServer:
     async def _answered(
         self,
         scope: RequestScope,
-        request: Request,
+        request: KafkaRequest,
         access: Access,
         quotas: "MessageQuotas | None" = None,
     ) -> str:
@@ -73,7 +73,7 @@ class RequestServer:
         return await self._throttled(scope, request, given, quotas)
 
     async def _throttled(
-        self, scope: RequestScope, request: Request, given: Any, quotas: "MessageQuotas"
+        self, scope: RequestScope, request: KafkaRequest, given: Any, quotas: "MessageQuotas"
     ) -> str:
         [given] = await quotas.judge([given])
         # A fetch over the quota is answered: to ask again would find it over the quota again.
@@ -102,7 +102,7 @@ class RequestServer:
             return await self._several(scope, requests, rows, quotas.mute_ms)
 
     async def _all_answered(
-        self, scope: RequestScope, requests: Sequence[Request], access: Access
+        self, scope: RequestScope, requests: Sequence[KafkaRequest], access: Access
     ) -> list[Any]:
         under_way: list[Any] = []
         try:
@@ -114,7 +114,11 @@ class RequestServer:
         return rows
 
     async def _several(
-        self, scope: RequestScope, requests: Sequence[Request], rows: list[Any], mute_ms: int = 0
+        self,
+        scope: RequestScope,
+        requests: Sequence[KafkaRequest],
+        rows: list[Any],
+        mute_ms: int = 0,
     ) -> str:
         answers = zip(requests, rows, strict=True)
         return await self._replies.several(scope.seq, self._spill_key(scope), answers, mute_ms)
@@ -126,7 +130,7 @@ class RequestServer:
         return bool(quotas and address and await quotas.connect(address))
 
     def _quotas_of(
-        self, requests: Sequence[Request], sizes: Sequence[int], access: Access
+        self, requests: Sequence[KafkaRequest], sizes: Sequence[int], access: Access
     ) -> "MessageQuotas | None":
         quotas = self._quotas_in_force()
         return None if quotas is None else quotas.of(requests, sizes, access)
@@ -149,7 +153,7 @@ class RequestServer:
     async def _begin(
         self,
         scope: RequestScope,
-        request: Request,
+        request: KafkaRequest,
         access: Access,
         throttle: "ClientThrottle | None" = None,
     ) -> Any:
@@ -167,10 +171,10 @@ class RequestServer:
         self, scope: RequestScope, parking: Parking, frame: bytes = b"", good_ms: int = 0
     ) -> str:
         names = tuple(sorted({watch_name(each) for each in parking.awaited}))
-        return encode(Parked(scope.seq, parking.wait_ms, names, frame, good_ms))
+        return encode(ParkedReply(scope.seq, parking.wait_ms, names, frame, good_ms))
 
     async def _parked_fetch(
-        self, scope: RequestScope, parking: Parking, request: Request, row: Any
+        self, scope: RequestScope, parking: Parking, request: KafkaRequest, row: Any
     ) -> str:
         watched = await self._have_remembered(scope)
         if any(piece for t in row.responses for p in t.partitions for piece in p.records):

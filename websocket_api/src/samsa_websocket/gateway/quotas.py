@@ -26,7 +26,7 @@ from samsa.security.quotas import (
 from samsa.security.shared_rates import SharedBucket, SharedRate
 from samsa.security.throttling import ClientThrottle, Throttling
 from samsa.wire.apis import ApiKey
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 
 from .quota_sharing import QuotaSharing
 from .quota_usage import QuotaUsage
@@ -75,7 +75,7 @@ class GatewayQuotas:
         )
 
     def of(
-        self, requests: Sequence[Request], sizes: Sequence[int], access: "Access"
+        self, requests: Sequence[KafkaRequest], sizes: Sequence[int], access: "Access"
     ) -> "MessageQuotas | None":
         """`requests` are of one API. None: nothing of them is limited."""
         key = LIMITED.get(ApiKey(requests[0].api_key)) if requests else None

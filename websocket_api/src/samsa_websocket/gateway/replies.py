@@ -17,7 +17,7 @@ from samsa.aws.presign import Presigner
 from samsa.ports import Missing, Objects, Unavailable
 from samsa.records.batch import shift_offsets
 from samsa.wire.apis import ApiKey
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 from samsa.wire.schema import Segment
 from samsa_websocket.envelope import LARGEST_INLINE, Gather, Reply, UrlRange, encode, fits
 
@@ -44,7 +44,7 @@ class ReplyTexts:
         self._presigner = presigner
 
     async def text(
-        self, seq: int, spill_key: str, request: Request, row: Any, mute_ms: int = 0
+        self, seq: int, spill_key: str, request: KafkaRequest, row: Any, mute_ms: int = 0
     ) -> str:
         """The message that answers the request. `mute_ms`: for how long the shim reads nothing more
         from the client."""
@@ -58,7 +58,11 @@ class ReplyTexts:
         return await self._spilled(seq, spill_key, segments, mute_ms=mute_ms)
 
     async def several(
-        self, seq: int, spill_key: str, answers: Iterable[tuple[Request, Any]], mute_ms: int = 0
+        self,
+        seq: int,
+        spill_key: str,
+        answers: Iterable[tuple[KafkaRequest, Any]],
+        mute_ms: int = 0,
     ) -> str:
         """The same for requests that came together: each response is behind its size."""
         segments: list[Segment] = []
@@ -68,7 +72,7 @@ class ReplyTexts:
             return encode(Reply(seq, b"".join(segments), several=True, mute_ms=mute_ms))
         return await self._spilled(seq, spill_key, segments, several=True, mute_ms=mute_ms)
 
-    async def _fetched(self, seq: int, spill_key: str, request: Request, row: Any) -> str:
+    async def _fetched(self, seq: int, spill_key: str, request: KafkaRequest, row: Any) -> str:
         while True:
             segments = frame_of(request, row)
             size = size_of(segments)
@@ -130,7 +134,7 @@ class ReplyTexts:
         return shift_offsets(data, segment.shift) if segment.shift else data
 
 
-def frame_of(request: Request, row: Any) -> list[Segment]:
+def frame_of(request: KafkaRequest, row: Any) -> list[Segment]:
     first, *rest = dispatch.encode(request, row)
     return [first[SIZE:], *rest]
 

@@ -23,7 +23,7 @@ from .connection_cache import ConnectionCache
 if TYPE_CHECKING:
     from samsa.access.view import SecurityView
     from samsa.runtime.audit import Audit
-    from samsa.wire.frame import Request
+    from samsa.wire.frame import KafkaRequest
 
 WAY_IN = {"listener": "websocket", "mechanism": "AWS_IAM"}
 
@@ -44,7 +44,7 @@ class CallerRights:
         """Raises UnknownCaller; Unavailable."""
         return UNLIMITED
 
-    def answered(self, request: Request, answer: Any, access: Access) -> None:
+    def answered(self, request: KafkaRequest, answer: Any, access: Access) -> None:
         """To be called with each answer."""
 
 
@@ -70,7 +70,7 @@ class RightsByAcl(CallerRights):
             raise UnknownCaller("the connection was opened by an older version: connect again")
         return self._view.access_for(_principal(connection), connection.source)
 
-    def answered(self, request: Request, answer: Any, access: Access) -> None:
+    def answered(self, request: KafkaRequest, answer: Any, access: Access) -> None:
         from samsa.runtime.audited_changes import tell_changes
 
         host = access.host if isinstance(access, Limited) else ""

@@ -27,7 +27,7 @@ from .identifiers import identifier
 from .integration import Integration, IntegrationFailed
 from .limits import ApiGatewayLimits
 from .stats import GatewayStats
-from .throttle import TokenBucket
+from .throttle import ThrottleBucket
 
 log = logging.getLogger("samsa.local_api")
 
@@ -51,8 +51,8 @@ class LocalGateway:
         self.stats = stats
         self.authoriser = authoriser
         self.connections: dict[str, ClientSocket] = {}
-        self.requests = TokenBucket(limits.requests_per_s, limits.request_burst)
-        self._arrivals = TokenBucket(limits.connections_per_s, limits.connection_burst)
+        self.requests = ThrottleBucket(limits.requests_per_s, limits.request_burst)
+        self._arrivals = ThrottleBucket(limits.connections_per_s, limits.connection_burst)
         self._integration = integration
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class TokenBucket:
+class ThrottleBucket:
     per_s: float
     burst: int
     tokens: float = -1.0

@@ -12,7 +12,7 @@ from samsa.runtime.logs import Repeated, event
 from samsa_websocket.envelope import Greeting
 from samsa_websocket.shim.backoff import delays
 from samsa_websocket.shim.errors import ClientRefused, HangUp
-from samsa_websocket.shim.session import Common, Session
+from samsa_websocket.shim.session import Common, ShimSession
 from samsa_websocket.shim.settings import ShimSettings
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Shim:
                 from samsa_websocket.shim.logins import log_in
 
                 await log_in(reader, writer, self._users, peer)
-            await Session(reader, writer, greeting, self._common).serve()
+            await ShimSession(reader, writer, greeting, self._common).serve()
         except HangUp as error:
             event(log, logging.INFO, "client let go", peer=peer, why=error)
         except ClientRefused as error:

@@ -40,7 +40,7 @@ from samsa.security.sasl import (
 )
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, ErrorCode
-from samsa.wire.frame import Request, read_request, response_frame
+from samsa.wire.frame import KafkaRequest, read_request, response_frame
 from samsa.wire.messages import sasl_authenticate, sasl_handshake
 from samsa_websocket.shim.errors import HangUp
 
@@ -142,7 +142,7 @@ class _Login:
         except asyncio.IncompleteReadError as error:
             raise ConnectionResetError("it has gone") from error
 
-    async def _take(self, request: Request) -> Authenticated | None:
+    async def _take(self, request: KafkaRequest) -> Authenticated | None:
         key, exchange = request.api_key, self._exchange
         if key == ApiKey.API_VERSIONS and exchange is None:
             await self._list_versions(request)
@@ -154,12 +154,12 @@ class _Login:
             self.why = f"{APIS[key].name} before the login was over"
         return None
 
-    async def _list_versions(self, request: Request) -> None:
+    async def _list_versions(self, request: KafkaRequest) -> None:
         version = version_of_answer(request)
         is_known = version == request.api_version
         await self._answer(request, listed(version) if is_known else unsupported_version())
 
-    async def _shake_hands(self, request: Request) -> None:
+    async def _shake_hands(self, request: KafkaRequest) -> None:
         row = _decoded(request)
         await self._users.view.refresh()
         nonce = secrets.token_urlsafe(24)
@@ -173,7 +173,9 @@ class _Login:
         answer = sasl_handshake.RESPONSE(error_code=code, mechanisms=list(MECHANISMS))
         await self._answer(request, answer)
 
-    async def _authenticate(self, request: Request, exchange: Exchange) -> Authenticated | None:
+    async def _authenticate(
+        self, request: KafkaRequest, exchange: Exchange
+    ) -> Authenticated | None:
         token = bytes(_decoded(request).auth_bytes)
         result = await self._users.threads.step(self.mechanism, exchange, token)
         if isinstance(result, LoginRefused):
@@ -197,7 +199,7 @@ class _Login:
         await self._send(_SIZE.pack(len(result.data)) + result.data)
         return result if isinstance(result, Authenticated) else None
 
-    async def _answer(self, request: Request, row: Any) -> None:
+    async def _answer(self, request: KafkaRequest, row: Any) -> None:
         version = version_of_answer(request)
         segments = APIS[request.api_key].response.encode(version, row)
         frame = response_frame(request.api_key, version, request.correlation_id, segments)
@@ -208,7 +210,7 @@ class _Login:
         await self._writer.drain()
 
 
-def _decoded(request: Request) -> Any:
+def _decoded(request: KafkaRequest) -> Any:
     """Raises DecodeError."""
     version = version_of_answer(request)
     return APIS[request.api_key].request.decode(version, request.body, False, SHORT)

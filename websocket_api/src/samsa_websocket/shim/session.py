@@ -24,7 +24,7 @@ from samsa_websocket.envelope import (
     ErrorAction,
     Gather,
     Greeting,
-    Parked,
+    ParkedReply,
     Reference,
     Reply,
     Request,
@@ -80,7 +80,7 @@ class Ahead(NamedTuple):
     put: "asyncio.Task[None]"
 
 
-class Session:
+class ShimSession:
     def __init__(
         self,
         reader: asyncio.StreamReader,
@@ -196,13 +196,13 @@ class Session:
             await self._outgoing.gathered(answer)
             self._mute_ms = answer.mute_ms
             return True
-        if isinstance(answer, Parked):
+        if isinstance(answer, ParkedReply):
             return await self._park(group[0], answer, waited_s)
         if answer.code is ErrorAction.CLOSE:
             raise HangUp(answer.text)
         raise NothingDone(answer.text)
 
-    async def _send(self, group: Group, waited_ms: int) -> Reply | Parked | Gather | Error:
+    async def _send(self, group: Group, waited_ms: int) -> Reply | ParkedReply | Gather | Error:
         question: Request | Reference
         if size_of(group) <= LARGEST_INLINE:
             lingers = self._common.settings.linger_s > 0 and is_produce(group[0])
@@ -213,8 +213,8 @@ class Session:
             question = (await self._uploaded(group))._replace(waited_ms=waited_ms)
             await self._upload_ahead()
         self._names.clear()
-        answer: Reply | Parked | Gather | Error = await self._link.ask(
-            question, Reply, Parked, Gather, Error
+        answer: Reply | ParkedReply | Gather | Error = await self._link.ask(
+            question, Reply, ParkedReply, Gather, Error
         )
         return answer
 
@@ -258,7 +258,7 @@ class Session:
 
     # Parking
 
-    async def _park(self, frame: bytes, parked: Parked, waited_s: float) -> bool:
+    async def _park(self, frame: bytes, parked: ParkedReply, waited_s: float) -> bool:
         now = self._loop.time()
         wait_s, good_s = parked.wait_ms / 1000, parked.good_ms / 1000
         watches = frozenset(parked.watches)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from samsa.wire.apis import APIS, ApiKey
-from samsa.wire.frame import Request, request_frame
+from samsa.wire.frame import KafkaRequest, request_frame
 from samsa.wire.messages import produce as wire
 from samsa.wire.runtime import varint
 
@@ -54,9 +54,9 @@ class TemplateMatch(NamedTuple):
     records: memoryview
 
     @property
-    def request(self) -> Request:
+    def request(self) -> KafkaRequest:
         version, client_id = self.template.terms.version, self.template.client_id
-        return Request(ApiKey.PRODUCE, version, self.correlation_id, client_id, _NO_BODY)
+        return KafkaRequest(ApiKey.PRODUCE, version, self.correlation_id, client_id, _NO_BODY)
 
 
 class ProduceTemplates:
@@ -68,7 +68,7 @@ class ProduceTemplates:
         self._end = 0
         """Where the bytes before the records end, in the template that was learned last."""
 
-    def learn(self, request: Request, row: "wire.ProduceRequest") -> None:
+    def learn(self, request: KafkaRequest, row: "wire.ProduceRequest") -> None:
         """`row` is for one partition."""
         version = request.api_version
         if version < SINCE or not self._to_learn:
@@ -110,7 +110,7 @@ def timeout_of(row: "wire.ProduceRequest") -> float | None:
     return row.timeout_ms / 1000 if row.timeout_ms > 0 else None
 
 
-def _before_records(request: Request, row: "wire.ProduceRequest") -> bytes:
+def _before_records(request: KafkaRequest, row: "wire.ProduceRequest") -> bytes:
     """The encoded request without records, and without its end: the records' length and the tags.
 
     `request_frame` begins with the frame's size, which is cut off too.

@@ -29,7 +29,7 @@ from .classic_events import (
     IdLapsed,
     LookAgain,
     MemberGone,
-    Newcomer,
+    NewMember,
     PhaseEnd,
     Rejoin,
     Replacement,
@@ -70,7 +70,7 @@ _EMPTY, _PREPARING = ClassicState.EMPTY, ClassicState.PREPARING_REBALANCE
 _COMPLETING, _STABLE = ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE
 
 TRANSITIONS: dict[type, dict[ClassicState, Callable[[ClassicDraft, Any], Answer]]] = {
-    Newcomer: {
+    NewMember: {
         _EMPTY: begin,
         _PREPARING: gather,
         _COMPLETING: interrupt,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .classic_state import NEVER, ClassicGroup, ClassicState, Member, Stage
+from .classic_state import NEVER, ClassicGroup, ClassicMember, ClassicState, Stage
 from .heartbeat_coalescing import NO_HEARTBEATS, MemberHeartbeats, is_worth_a_write
 from .requests import Protocols
 from .settings import GroupSettings
@@ -34,8 +34,8 @@ class ClassicDraft:
         self.protocol_type = group.protocol_type
         self.protocol = group.protocol
         self.leader = group.leader
-        self.members: Mapping[str, Member] = group.members
-        self._own: dict[str, Member] | None = None
+        self.members: Mapping[str, ClassicMember] = group.members
+        self._own: dict[str, ClassicMember] | None = None
         self.pending = dict(group.pending)
         self.changed_at_ms = group.changed_at_ms
         self.phase_ends_ms = group.phase_ends_ms
@@ -86,7 +86,7 @@ class ClassicDraft:
 
     # Members
 
-    def _to_be_changed(self) -> dict[str, Member]:
+    def _to_be_changed(self) -> dict[str, ClassicMember]:
         if self._own is None:
             self.members = self._own = dict(self.members)
         return self._own
@@ -94,7 +94,7 @@ class ClassicDraft:
     def change(self, member_id: str, **changes: Any) -> None:
         self._to_be_changed()[member_id] = self.members[member_id]._replace(**changes)
 
-    def add(self, member_id: str, member: Member, protocol_type: str) -> None:
+    def add(self, member_id: str, member: ClassicMember, protocol_type: str) -> None:
         if not self.members:
             self.protocol_type = protocol_type
         self._to_be_changed()[member_id] = member
@@ -119,10 +119,10 @@ class ClassicDraft:
                 return member_id
         return None
 
-    def session_end(self, member: Member) -> int:
+    def session_end(self, member: ClassicMember) -> int:
         return self.now + member.session_timeout_ms
 
-    def end_of(self, member_id: str, member: Member) -> int:
+    def end_of(self, member_id: str, member: ClassicMember) -> int:
         """When the member is removed, unless it sends something before."""
         at, timeout = member.expires_ms, member.session_timeout_ms
         if at == NEVER or member.is_new:

@@ -8,7 +8,7 @@ from .requests import Join
 Answer: TypeAlias = Joined | Synced | HeartbeatAnswer | Left | Parked
 
 
-class Newcomer(NamedTuple):
+class NewMember(NamedTuple):
     """A join by a client that is not a member."""
 
     member_id: str

@@ -2,22 +2,22 @@
 waits for the other members, or is answered with the generation."""
 
 from .classic_draft import ClassicDraft
-from .classic_events import Answer, LookAgain, Newcomer, Rejoin, Replacement
+from .classic_events import Answer, LookAgain, NewMember, Rejoin, Replacement
 from .classic_rebalance import complete_if_all_joined, prepare
-from .classic_state import NEVER, Member, Stage
+from .classic_state import NEVER, ClassicMember, Stage
 from .errors import GroupError
 from .replies import Joined, JoinedMember, Parked
 from .requests import rebalance_timeout
 
 
-def begin(draft: ClassicDraft, event: Newcomer) -> Answer:
+def begin(draft: ClassicDraft, event: NewMember) -> Answer:
     """The first member of an empty group: give other members some time to join too."""
     _add(draft, event)
     prepare(draft)
     return _answer_join(draft, event)
 
 
-def gather(draft: ClassicDraft, event: Newcomer) -> Answer:
+def gather(draft: ClassicDraft, event: NewMember) -> Answer:
     _add(draft, event)
     if draft.first_phase_ends_ms:
         draft.newcomers = True
@@ -25,7 +25,7 @@ def gather(draft: ClassicDraft, event: Newcomer) -> Answer:
     return _answer_join(draft, event)
 
 
-def interrupt(draft: ClassicDraft, event: Newcomer) -> Answer:
+def interrupt(draft: ClassicDraft, event: NewMember) -> Answer:
     _add(draft, event)
     prepare(draft)
     return _answer_join(draft, event)
@@ -94,9 +94,9 @@ def unknown_join(_: ClassicDraft, event: Rejoin | LookAgain | Replacement) -> An
     return Joined(GroupError.UNKNOWN_MEMBER_ID, event.join.member_id)
 
 
-def _add(draft: ClassicDraft, event: Newcomer) -> None:
+def _add(draft: ClassicDraft, event: NewMember) -> None:
     request = event.join
-    member = Member(
+    member = ClassicMember(
         instance_id=request.instance_id,
         client_id=request.client_id,
         client_host=request.client_host,
@@ -134,7 +134,9 @@ def _replace(draft: ClassicDraft, event: Replacement) -> None:
     draft.change(event.member_id, deadline_ms=end, is_new=False)
 
 
-def _answer_join(draft: ClassicDraft, event: Newcomer | Replacement | Rejoin | LookAgain) -> Answer:
+def _answer_join(
+    draft: ClassicDraft, event: NewMember | Replacement | Rejoin | LookAgain
+) -> Answer:
     if draft.members[event.member_id].stage is Stage.JOINING:
         return Parked(NEVER, event.join._replace(again=True))
     return _joined(draft, event.member_id)

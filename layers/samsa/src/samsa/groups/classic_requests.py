@@ -13,11 +13,11 @@ from .classic_events import (
     IdLapsed,
     LookAgain,
     MemberGone,
-    Newcomer,
+    NewMember,
     Rejoin,
     Replacement,
 )
-from .classic_state import ClassicState, Member, Stage
+from .classic_state import ClassicMember, ClassicState, Stage
 from .errors import GroupError
 from .replies import HeartbeatAnswer, Joined, Left, LeftMember, Synced
 from .requests import Heartbeat, Join, Leave, Leaving, Sync, fresh_id
@@ -50,18 +50,18 @@ def _join_unknown(draft: ClassicDraft, request: Join) -> Answer:
     elif request.requires_id:
         draft.pending[member_id] = draft.now + request.session_timeout_ms
         return Joined(GroupError.MEMBER_ID_REQUIRED, member_id)
-    return happen(draft, Newcomer(member_id, request))
+    return happen(draft, NewMember(member_id, request))
 
 
 def _join_known(draft: ClassicDraft, request: Join) -> Answer:
     member_id = request.member_id
     if draft.pending.pop(member_id, None) is not None:
-        return happen(draft, Newcomer(member_id, request))
+        return happen(draft, NewMember(member_id, request))
     error = why_not_member(draft, member_id, request.instance_id)
     return Joined(error, member_id) if error else happen(draft, Rejoin(member_id, request))
 
 
-def _why_outdated(draft: ClassicDraft, member: Member | None, request: Join) -> GroupError:
+def _why_outdated(draft: ClassicDraft, member: ClassicMember | None, request: Join) -> GroupError:
     if member:
         return GroupError.REBALANCE_IN_PROGRESS
     error = why_not_member(draft, "", request.instance_id)

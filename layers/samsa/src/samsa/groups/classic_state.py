@@ -42,7 +42,7 @@ class Stage(IntEnum):
 _JOINING, _SYNCING = Stage.JOINING, Stage.SYNCING
 
 
-class Member(NamedTuple):
+class ClassicMember(NamedTuple):
     instance_id: str | None
     client_id: str
     client_host: str
@@ -81,7 +81,7 @@ class ClassicGroup(NamedTuple):
     protocol_type: str | None = None
     protocol: str | None = None
     leader: str | None = None
-    members: Mapping[str, Member] = {}
+    members: Mapping[str, ClassicMember] = {}
     """By member id, in the order in which they joined. Never changed in place."""
     pending: Mapping[str, int] = {}
     """Ids that were given to clients which have not joined with them yet → when they expire."""

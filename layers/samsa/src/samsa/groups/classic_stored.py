@@ -8,7 +8,7 @@ import struct
 from collections.abc import Mapping
 from functools import lru_cache
 
-from .classic_state import ClassicGroup, ClassicState, Member, Stage
+from .classic_state import ClassicGroup, ClassicMember, ClassicState, Stage
 from .packing import CorruptGroup, Texts
 from .requests import Protocols
 
@@ -29,10 +29,10 @@ class Packed:
     """Caches the bytes of members: a member that is still the same object is not packed again."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Member, bytes]] = {}
+        self._known: dict[str, tuple[ClassicMember, bytes]] = {}
 
     def members(
-        self, members: Mapping[str, Member], numbers: Mapping[Protocols, int]
+        self, members: Mapping[str, ClassicMember], numbers: Mapping[Protocols, int]
     ) -> list[bytes]:
         """The bytes of each member, and the number of its protocols."""
         before, self._known = self._known, {}
@@ -82,7 +82,7 @@ def _pack_offer(protocols: Protocols) -> bytes:
     return b"".join(parts)
 
 
-def _pack_member(member_id: str, member: Member) -> bytes:
+def _pack_member(member_id: str, member: ClassicMember) -> bytes:
     """Written without helper functions for speed: this is most of the cost of a write."""
     instance, client, host = member.instance_id, member.client_id, member.client_host
     ticket, waiter, answered_by = member.ticket, member.waiter, member.answered_by
@@ -130,7 +130,7 @@ def unpack(data: bytes) -> ClassicGroup:
     offers: list[Protocols] = []
     for _ in range(offered):
         at = _unpack_offer(data, at, offers)
-    members: dict[str, Member] = {}
+    members: dict[str, ClassicMember] = {}
     for _ in range(count):
         at = _unpack_member(data, at, offers, members)
     if at != len(data):
@@ -166,7 +166,7 @@ def _unpack_offer(data: bytes, at: int, offers: list[Protocols]) -> int:
 
 
 def _unpack_member(
-    data: bytes, at: int, offers: list[Protocols], members: dict[str, Member]
+    data: bytes, at: int, offers: list[Protocols], members: dict[str, ClassicMember]
 ) -> int:
     (
         stage,
@@ -192,7 +192,7 @@ def _unpack_member(
     at += assigned
     assignment = data[at - assigned : at]
     (offer,) = _OFFER.unpack_from(data, at)
-    members[member_id] = Member(
+    members[member_id] = ClassicMember(
         instance_id,
         texts[rest:host],
         texts[host:ticket],

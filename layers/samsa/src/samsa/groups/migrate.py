@@ -8,7 +8,7 @@ generations and generations from epochs, so that an old commit never looks newer
 from .assignors import Partitions
 from .classic_draft import ClassicDraft
 from .classic_rebalance import prepare
-from .classic_state import ClassicGroup, ClassicState, Member, Stage, next_number
+from .classic_state import ClassicGroup, ClassicMember, ClassicState, Stage, next_number
 from .consumer_classic import by_id, by_name
 from .consumer_state import ClassicSide, ConsumerGroup, ConsumerMember, MemberState
 from .embedded import (
@@ -53,7 +53,7 @@ def to_consumer(group: ClassicGroup, known: Topics, now_ms: int) -> ConsumerGrou
     )
 
 
-def _metadata(group: ClassicGroup, member: Member) -> bytes:
+def _metadata(group: ClassicGroup, member: ClassicMember) -> bytes:
     return member.metadata(group.protocol) or member.protocols[0][1]
 
 
@@ -77,7 +77,7 @@ def _held(
 
 def _as_consumer(
     group: ClassicGroup,
-    member: Member,
+    member: ClassicMember,
     subscription: EmbeddedSubscription,
     assigned: Partitions,
     now_ms: int,
@@ -124,9 +124,11 @@ def to_classic(group: ConsumerGroup, now_ms: int, settings: GroupSettings) -> Cl
     return draft.group()
 
 
-def _as_classic(member: ConsumerMember, side: ClassicSide, topics: Topics, now_ms: int) -> Member:
+def _as_classic(
+    member: ConsumerMember, side: ClassicSide, topics: Topics, now_ms: int
+) -> ClassicMember:
     version = read_version(side.protocols[0][1])
-    return Member(
+    return ClassicMember(
         instance_id=member.instance_id,
         client_id=member.client_id,
         client_host=member.client_host,

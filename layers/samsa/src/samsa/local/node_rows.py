@@ -16,7 +16,7 @@ REPLACE = """
     WHERE id=?1 AND owner=?9 AND version=?10"""
 
 
-class NodeCalls(Database):
+class SqliteNodes(Database):
     @store_call
     def nodes(self) -> list[Node]:
         return [Node(*row) for row in self._db.execute(f"{SELECT} ORDER BY id")]

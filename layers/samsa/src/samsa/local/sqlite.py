@@ -23,7 +23,7 @@ from uuid import UUID
 from samsa.local.checkpoint import Checkpointer
 from samsa.local.database import BUSY_TIMEOUT_MS, store_call
 from samsa.local.files import sync_file
-from samsa.local.node_rows import NODES_SCHEMA, NodeCalls
+from samsa.local.node_rows import NODES_SCHEMA, SqliteNodes
 from samsa.local.open_transactions import follow, raise_if_too_many
 from samsa.local.schema import (
     FORMAT,
@@ -38,8 +38,8 @@ from samsa.local.schema import (
     row_to_head,
     row_to_topic,
 )
-from samsa.local.sqlite_aborted import AbortedCalls
-from samsa.local.swaps import SwapCalls
+from samsa.local.sqlite_aborted import SqliteAborted
+from samsa.local.swaps import SqliteSwaps
 from samsa.local.topic_list import TOPIC_CHANGES, TopicList
 from samsa.local.write_behind import WriteBehind
 from samsa.ports import (
@@ -102,7 +102,7 @@ class SweepsMoved(Exception):
     committed."""
 
 
-class SqliteLedger(SwapCalls, AbortedCalls, NodeCalls):
+class SqliteLedger(SqliteSwaps, SqliteAborted, SqliteNodes):
     def __init__(self, path: str, fsync: bool = False) -> None:
         super().__init__(path, _schema(path), fsync)
         self._path = path

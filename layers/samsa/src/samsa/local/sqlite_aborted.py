@@ -7,7 +7,7 @@ from samsa.local.database import Database, store_call
 from samsa.ports import Aborted, Partition
 
 
-class AbortedCalls(Database):
+class SqliteAborted(Database):
     @store_call
     def aborted(self, partition: Partition, offset: int, end: int) -> list[Aborted]:
         found: list[Aborted] = []

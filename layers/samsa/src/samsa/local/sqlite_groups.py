@@ -12,7 +12,7 @@ from typing import ParamSpec, TypeVar
 
 from samsa.local.database import store_call
 from samsa.local.known_versions import KnownVersions
-from samsa.local.sqlite_security import SECURITY_SCHEMA, SecurityCalls
+from samsa.local.sqlite_security import SECURITY_SCHEMA, SqliteSecurity
 from samsa.local.sqlite_transactions import SqliteTransactions
 from samsa.ports import Committed, GroupItem, Offsets
 
@@ -56,7 +56,7 @@ class _Overtaken(Exception):
     """A newer generation has committed one of the partitions."""
 
 
-class SqliteGroups(SqliteTransactions, SecurityCalls):
+class SqliteGroups(SqliteTransactions, SqliteSecurity):
     def __init__(
         self, path: str, fsync: bool = False, alone: Callable[[], bool] = lambda: False
     ) -> None:

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS security_version (
 VERSION = "SELECT version, change FROM security_version"
 
 
-class SecurityCalls(Database):
+class SqliteSecurity(Database):
     def _version(self) -> tuple[int, str]:
         row = self._db.execute(VERSION).fetchone()
         return row or (0, "")

@@ -28,7 +28,7 @@ class SwapRefused(Exception):
     """A new segment of the swap is not announced any more."""
 
 
-class SwapCalls(Database):
+class SqliteSwaps(Database):
     def _select_extents(self, partition: Partition, rest: str, *values: int) -> list[Extent]:
         rows = self._db.execute(
             f"SELECT {EXTENT} FROM extents WHERE topic=? AND partition=? {rest}",

@@ -11,7 +11,7 @@ from typing import Any
 from samsa.security.principals import Principal
 from samsa.wire.apis import APIS, ApiKey
 from samsa.wire.errors import DecodeError, ErrorCode
-from samsa.wire.frame import Request
+from samsa.wire.frame import KafkaRequest
 
 from .audit import Audit
 
@@ -24,7 +24,7 @@ Changes = Iterator[tuple[str, int]]
 
 
 def tell_changes(
-    audit: Audit, request: Request, answer: Any, principal: Principal, address: str
+    audit: Audit, request: KafkaRequest, answer: Any, principal: Principal, address: str
 ) -> None:
     """Of a request by Kafka's protocol."""
     asked = partial(_asked, request)
@@ -75,7 +75,7 @@ def _offsets(asked: Asked, answer: Any) -> Changes:
     yield f"group {asked().group_id}", answer.error_code
 
 
-def _asked(request: Request) -> Any:
+def _asked(request: KafkaRequest) -> Any:
     """Its rows, once more: the handler has had them."""
     try:
         return APIS[request.api_key].request.decode(request.api_version, request.body, False)

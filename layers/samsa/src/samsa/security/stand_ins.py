@@ -22,7 +22,7 @@ _TO_LETTERS = bytes(_LETTERS[byte % len(_LETTERS)] for byte in range(256))
 _TEXT = re.compile(rb"[0-9a-z]{16,}")
 
 
-class Shape(NamedTuple):
+class CredentialShape(NamedTuple):
     """What a client can tell of a credential without its password."""
 
     mechanism: ScramMechanism
@@ -32,25 +32,25 @@ class Shape(NamedTuple):
     """Whether the salt is made of digits and small letters, as by Apache Kafka's tools."""
 
     @classmethod
-    def of(cls, credential: ScramCredential) -> "Shape":
+    def of(cls, credential: ScramCredential) -> "CredentialShape":
         salt = credential.salt
         is_text = _TEXT.fullmatch(salt) is not None
         return cls(credential.mechanism, len(salt), credential.iterations, is_text)
 
 
-Shapes = Mapping[str, Sequence[Shape]]
+Shapes = Mapping[str, Sequence[CredentialShape]]
 """Of present credentials, by SASL mechanism."""
-_OURS = {each.sasl_name: Shape(each) for each in ScramMechanism if each}
-_OURS[PLAIN] = Shape(ScramMechanism.SCRAM_SHA_512)
+_OURS = {each.sasl_name: CredentialShape(each) for each in ScramMechanism if each}
+_OURS[PLAIN] = CredentialShape(ScramMechanism.SCRAM_SHA_512)
 
 
 def shapes_of(held: Collection[tuple[str, ScramCredential]]) -> Shapes:
     """Of users and their credentials."""
     best = ScramMechanism.SCRAM_SHA_512
     have_best = {user for user, credential in held if credential.mechanism is best}
-    found: dict[str, set[Shape]] = defaultdict(set)
+    found: dict[str, set[CredentialShape]] = defaultdict(set)
     for user, credential in held:
-        shape = Shape.of(credential)
+        shape = CredentialShape.of(credential)
         found[shape.mechanism.sasl_name].add(shape)
         # As PLAIN chooses: see credential_for_plain.
         if shape.mechanism is best or user not in have_best:
@@ -61,7 +61,7 @@ def shapes_of(held: Collection[tuple[str, ScramCredential]]) -> Shapes:
 def stand_in(user: str, sasl_name: str, shapes: Shapes, secret: bytes) -> ScramCredential:
     seed = hmac.digest(secret, f"{sasl_name} {user}".encode(), "sha512")
 
-    def rank(shape: Shape) -> bytes:
+    def rank(shape: CredentialShape) -> bytes:
         """So that a shape that comes or goes changes few stand-ins."""
         return hmac.digest(seed, b"%d %d %d %d" % shape, "sha512")
 

@@ -19,7 +19,7 @@ from samsa.wire.schema import Segment
 
 __all__ = [
     "DecodeError",
-    "Request",
+    "KafkaRequest",
     "UnknownApi",
     "read_request",
     "read_response",
@@ -36,7 +36,7 @@ MAX_HEADER_TAGS = 100
 """Kafka defines no tagged fields for headers so far."""
 
 
-class Request(NamedTuple):
+class KafkaRequest(NamedTuple):
     api_key: int
     api_version: int
     correlation_id: int
@@ -44,7 +44,7 @@ class Request(NamedTuple):
     body: memoryview
 
 
-def read_request(frame: memoryview) -> Request:
+def read_request(frame: memoryview) -> KafkaRequest:
     """Read the header. In a version we do not speak, the body begins right after the client id."""
     try:
         key, version, correlation_id, length = _REQUEST_HEADER.unpack_from(frame)
@@ -56,7 +56,7 @@ def read_request(frame: memoryview) -> Request:
             at = _after_tags(frame, at)
     except (struct.error, IndexError, UnicodeDecodeError) as problem:
         raise DecodeError(f"request header: {problem}") from problem
-    return Request(key, version, correlation_id, client_id, frame[at:])
+    return KafkaRequest(key, version, correlation_id, client_id, frame[at:])
 
 
 def _client_id(frame: memoryview, length: int) -> tuple[str | None, int]:

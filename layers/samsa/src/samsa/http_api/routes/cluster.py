@@ -28,7 +28,7 @@ class Health(BaseModel):
     version: str = Field(examples=[__version__])
 
 
-class Node(BaseModel):
+class BrokerNode(BaseModel):
     id: int = Field(examples=[0])
     host: str = Field(examples=["127.0.0.1"])
     port: int = Field(examples=[9092])
@@ -40,7 +40,7 @@ class Cluster(BaseModel):
     version: str = Field(examples=[__version__])
     default_partitions: int = Field(examples=[1])
     auto_create_topics: bool
-    brokers: list[Node] = Field(
+    brokers: list[BrokerNode] = Field(
         description="Where Kafka clients come; none where only a shim leads in"
     )
 
@@ -79,7 +79,7 @@ async def cluster(kafka: Asked) -> Cluster:
         default_partitions=rules.default_partitions,
         auto_create_topics=rules.auto_create_topics,
         brokers=[
-            Node(id=each.broker_id, host=each.host, port=each.port, zone=each.rack)
+            BrokerNode(id=each.broker_id, host=each.host, port=each.port, zone=each.rack)
             for each in answer.brokers
             if kafka.address is not None
         ],

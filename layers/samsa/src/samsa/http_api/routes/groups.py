@@ -30,7 +30,7 @@ class ListedGroup(BaseModel):
     type: str = Field(description="classic or consumer", examples=["classic"])
 
 
-class Groups(BaseModel):
+class GroupList(BaseModel):
     groups: list[ListedGroup]
 
 
@@ -64,7 +64,7 @@ class DescribedGroup(ListedGroup):
     lag: int = Field(description="Of all partitions", examples=[2])
 
 
-@router.get("/groups", summary="List groups", response_model=Groups, responses=refusals())
+@router.get("/groups", summary="List groups", response_model=GroupList, responses=refusals())
 async def list_all(kafka: Asked) -> Response:
     """Every group that has members or offsets."""
     answer = await kafka.ask(ApiKey.LIST_GROUPS, list_groups.REQUEST())
