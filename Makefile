@@ -50,9 +50,11 @@ test: prepare ## Run every test
 
 # Some of the seeds of the simulation: each test there plays fifty.
 SCHEDULES := tests/simulation/test_schedules.py::test_every_schedule_holds_every_invariant
+# Without schemathesis, which only thorough tests use: each process would import it for a second.
+WITHOUT_SCHEMATHESIS := -p no:schemathesis --ignore tests/unit/http_api/test_schema.py
 quick: $(DEV_STAMP) ## The tests of a minute: unit, property, a slice of the simulation
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not thorough and not waits" tests/unit tests/property \
-		"$(SCHEDULES)[0-49]" "$(SCHEDULES)[50-99]" $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not thorough and not waits" $(WITHOUT_SCHEMATHESIS) \
+		tests/unit tests/property "$(SCHEDULES)[0-49]" "$(SCHEDULES)[50-99]" $(ARGS)
 
 soak: $(DEV_STAMP) ## Ten minutes of mixed load, retention, merging, compaction
 	SAMSA_SOAK_SECONDS=$${SAMSA_SOAK_SECONDS:-600} $(BIN)/python -m pytest -s tests/soak $(ARGS)

@@ -1,9 +1,9 @@
 """A client: a thread that appends, reads and asks for the end, as its seed tells it."""
 
 import random
-import threading
 import time
 
+from histories.background import Background
 from histories.recording import NoAnswer
 from histories.session import Session
 
@@ -18,13 +18,14 @@ MOVES = 0.05
 SEQUENCE_ERRORS = {"OUT_OF_ORDER_SEQUENCE_NUMBER", "UNKNOWN_PRODUCER_ID", "INVALID_PRODUCER_EPOCH"}
 
 
-class Client:
+class Client(Background):
     """A plain one sends each append once. An idempotent one sends an append that has no answer
     again, with the same sequence, until it has one."""
 
     def __init__(
         self, session: Session, seed: int, *, partitions: int, pace_s: float, idempotent: bool
     ) -> None:
+        super().__init__("a client")
         self._session = session
         self._random = random.Random(seed)
         self._pace_s = pace_s
@@ -33,27 +34,12 @@ class Client:
         self._producer_id: int | None = None
         self._sequences = [0] * partitions
         self._open: dict[int, list[bytes]] = {}
-        self._error: BaseException | None = None
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="client", daemon=True)
-        self._thread.start()
+        self.start()
 
-    def stop(self) -> None:
-        self._over.set()
-
-    def finish(self) -> None:
-        self.stop()
-        self._thread.join(60)
-        assert not self._thread.is_alive(), "a client hangs"
-        if self._error is not None:
-            raise AssertionError("a client failed") from self._error
-
-    def _run(self) -> None:
+    def work(self) -> None:
         try:
-            while not self._over.wait(self._random.uniform(0, 2 * self._pace_s)):
+            while not self.over.wait(self._random.uniform(0, 2 * self._pace_s)):
                 self._once()
-        except BaseException as error:
-            self._error = error
         finally:
             self._session.move_on()
 

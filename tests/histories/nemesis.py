@@ -2,11 +2,11 @@
 
 import random
 import signal
-import threading
 import time
 from collections import Counter
 from pathlib import Path
 
+from histories.background import Background
 from server.process import Samsa
 
 PAUSE_S = (0.3, 3.0)
@@ -21,47 +21,32 @@ START_S = 40.0
 LOCKED = ("database is locked", "another process is writing", "does not let others in")
 
 
-class Nemesis:
-    """A thread, whose plan follows from the seed. `counts` are of kills and stops. Even processes
+class Nemesis(Background):
+    """Its plan follows from the seed. `counts` are of kills and stops. Even processes
     are killed first, odd ones stopped: a short run has both."""
 
     def __init__(self, number: int, samsa: Samsa, seed: int, log: Path, *, sleeps: bool) -> None:
+        super().__init__(f"the nemesis of process {number}", START_S + 60)
         self.counts: Counter[str] = Counter()
         self._number = number
         self._samsa = samsa
         self._random = random.Random(seed)
         self._log = log
         self._sleeps = sleeps
-        self._error: BaseException | None = None
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"nemesis {number}", daemon=True)
-        self._thread.start()
+        self.start()
 
-    def stop(self) -> None:
-        self._over.set()
-
-    def finish(self) -> None:
+    def work(self) -> None:
         """The process runs again when this returns."""
-        self.stop()
-        self._thread.join(START_S + 60)
-        assert not self._thread.is_alive(), f"process {self._number} does not start again"
-        if self._error is not None:
-            raise AssertionError(f"process {self._number} did not start") from self._error
-
-    def _run(self) -> None:
-        try:
-            acts = [self._kill, self._suspend]
-            act = acts[self._number % 2]
-            while not self._over.wait(self._random.uniform(*PAUSE_S)):
-                act()
-                act = self._random.choice(acts)
-        except BaseException as error:
-            self._error = error
+        acts = [self._kill, self._suspend]
+        act = acts[self._number % 2]
+        while not self.over.wait(self._random.uniform(*PAUSE_S)):
+            act()
+            act = self._random.choice(acts)
 
     def _kill(self) -> None:
         self._note("killed")
         self._samsa.kill()
-        self._over.wait(self._random.uniform(*DOWN_S))
+        self.over.wait(self._random.uniform(*DOWN_S))
         self._start()
         self._note("started")
 
@@ -85,7 +70,7 @@ class Nemesis:
         self._note("stopped")
         self._samsa.process.send_signal(signal.SIGSTOP)
         try:
-            self._over.wait(self._random.uniform(*(SLEPT_S if slept else STOPPED_S)))
+            self.over.wait(self._random.uniform(*(SLEPT_S if slept else STOPPED_S)))
         finally:
             self._samsa.process.send_signal(signal.SIGCONT)
         self._note("continued")

@@ -1,12 +1,12 @@
 """Transactions through a shim, a local API Gateway, and functions that are killed."""
 
 import random
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from histories.background import Background
 from histories.transactional.rounds import Clients, Disturber, Played, play_on
 from support.chain import Chain
 
@@ -18,41 +18,28 @@ KILL_WITHIN_S = 0.05
 PAUSE_S = (1.0, 4.0)
 
 
-class FunctionKiller:
+class FunctionKiller(Background):
     """Kills processes of functions while they work, and now and then all of them."""
 
     def __init__(self, chain: Chain, seed: int, log: Path) -> None:
+        super().__init__("the killer of functions")
         self.counts: Counter[str] = Counter()
         self._chain = chain
         self._random = random.Random(seed)
         self._log = log
-        self._error: BaseException | None = None
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="function killer", daemon=True)
-        self._thread.start()
+        self.start()
 
-    def stop(self) -> None:
-        self._over.set()
-
-    def finish(self) -> None:
+    def work(self) -> None:
         """No function is killed any more when this returns."""
-        self.stop()
-        self._thread.join(60)
-        assert not self._thread.is_alive()
-        self._chain.chaos(kill=0.0)
-        if self._error is not None:
-            raise AssertionError("functions could not be killed") from self._error
-
-    def _run(self) -> None:
         try:
             self._chain.chaos(kill=KILLED_AT_WORK, kill_within_s=KILL_WITHIN_S)
-            while not self._over.wait(self._random.uniform(*PAUSE_S)):
+            while not self.over.wait(self._random.uniform(*PAUSE_S)):
                 self._chain.chaos(kill_all=True)
                 self.counts["killed"] += 1
                 with self._log.open("a") as log:
                     log.write(f"{time.monotonic_ns()} all functions killed\n")
-        except BaseException as error:
-            self._error = error
+        finally:
+            self._chain.chaos(kill=0.0)
 
 
 def play_through(chain: Chain, path: Path, moments: random.Random, seconds: float) -> Played:

@@ -1,12 +1,12 @@
 """Readers with read_committed: each reads every partition of a round from its start."""
 
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from histories.background import Background
 from histories.transactional.notebook import Notebook
 from histories.transactional.producing import at, name_of
 
@@ -65,46 +65,30 @@ class Look:
             self._notebook.note("read", partition=partition, offsets=offsets, values=values)
 
 
-class Observer:
-    """A thread. `again`: it reads to the end, and then all of it once more, and so on."""
+class Observer(Background):
+    """`again`: it reads to the end, and then all of it once more, and so on."""
 
     def __init__(
         self, name: str, bootstrap: str, folder: Path, partitions: Sequence[str], *, again: bool
     ) -> None:
-        self._name = name
+        super().__init__(name)
         self._bootstrap = bootstrap
         self._folder = folder
         self._partitions = partitions
         self._again = again
-        self._error: BaseException | None = None
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        self._thread.start()
+        self.start()
 
-    def stop(self) -> None:
-        self._over.set()
-
-    def finish(self) -> None:
-        self.stop()
-        self._thread.join(60)
-        assert not self._thread.is_alive(), f"{self._name} hangs"
-        if self._error is not None:
-            raise AssertionError(f"{self._name} failed") from self._error
-
-    def _run(self) -> None:
-        try:
-            number = 0
-            while not self._over.is_set():
-                self._look(number)
-                number += 1
-        except BaseException as error:
-            self._error = error
+    def work(self) -> None:
+        number = 0
+        while not self.over.is_set():
+            self._look(number)
+            number += 1
 
     def _look(self, number: int) -> None:
         consumer = a_reader(self._bootstrap)
-        notebook = Notebook(self._folder, f"{self._name}.{number}")
+        notebook = Notebook(self._folder, f"{self.name}.{number}")
         look = Look(consumer, notebook, self._partitions)
-        while not self._over.is_set():
+        while not self.over.is_set():
             look.read()
             if self._again and len(look.reached) == len(self._partitions):
                 break

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from histories.background import Background
 from histories.transactional.settings import TIMEOUT_MS
 
 TESTS = Path(__file__).parents[2]
@@ -57,38 +58,31 @@ class Job:
         return cls(**{**given, "folder": Path(given["folder"]), "java": tuple(given["java"])})
 
 
-class Worker:
+class Worker(Background):
     """One client, whose plan follows from the seed. Whenever it has ended it is started again, as
     its next incarnation."""
 
     def __init__(self, job: Job, faults: threading.Event) -> None:
         """Nothing happens to it before the event `faults`."""
+        super().__init__(job.name)
         self.counts: Counter[str] = Counter()
         self._job = job
         self._faults = faults
         self._random = random.Random(f"{job.seed} {job.name}")
         self._all: list[subprocess.Popen[bytes]] = []
-        self._error: BaseException | None = None
-        self._over = threading.Event()
-        self._process = self._start()
-        self._thread = threading.Thread(target=self._run, name=job.name, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._over.set()
+        self._process = self._start_process()
+        self.start()
 
     def finish(self) -> None:
         """All of its incarnations are killed, whatever they are doing."""
-        self.stop()
-        self._thread.join(60)
-        for process in self._all:
-            self._signal(process, signal.SIGKILL)
-            process.wait()
-        assert not self._thread.is_alive(), f"{self._job.name} hangs"
-        if self._error is not None:
-            raise AssertionError(f"{self._job.name} failed") from self._error
+        try:
+            super().finish()
+        finally:
+            for process in self._all:
+                self._signal(process, signal.SIGKILL)
+                process.wait()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         self._job = replace(self._job, incarnation=self._job.incarnation + 1)
         with (self._job.folder / f"{self._job.by}.stderr").open("wb") as errors:
             process = subprocess.Popen(
@@ -102,21 +96,18 @@ class Worker:
         self._all.append(process)
         return process
 
-    def _run(self) -> None:
-        try:
-            while not self._faults.is_set() and not self._wait(0):
-                pass
-            while not self._wait(self._random.uniform(*PAUSE_S)):
-                (act,) = self._random.choices([*ACTS], [*ACTS.values()])
-                self.counts[f"client: {act}"] += 1
-                if act == "kill":
-                    self._signal(self._process, signal.SIGKILL)
-                elif act == "start beside":
-                    self._start_beside()
-                else:
-                    self._suspend(BEYOND_S if act.endswith("timeout") else STOPPED_S)
-        except BaseException as error:
-            self._error = error
+    def work(self) -> None:
+        while not self._faults.is_set() and not self._wait(0):
+            pass
+        while not self._wait(self._random.uniform(*PAUSE_S)):
+            (act,) = self._random.choices([*ACTS], [*ACTS.values()])
+            self.counts[f"client: {act}"] += 1
+            if act == "kill":
+                self._signal(self._process, signal.SIGKILL)
+            elif act == "start beside":
+                self._start_beside()
+            else:
+                self._suspend(BEYOND_S if act.endswith("timeout") else STOPPED_S)
 
     def _wait(self, seconds: float) -> bool:
         """Whether all is over. Meanwhile the client is started again if it has ended."""
@@ -124,22 +115,22 @@ class Worker:
             status = self._process.poll()
             if status is not None:
                 assert status == -signal.SIGKILL, f"it failed by itself: {self._said()}"
-                self._process = self._start()
-            if self._over.wait(ENDED_BY_ITSELF_S):
+                self._process = self._start_process()
+            if self.over.wait(ENDED_BY_ITSELF_S):
                 return True
         return False
 
     def _suspend(self, how_long: tuple[float, float]) -> None:
         self._signal(self._process, signal.SIGSTOP)
-        self._over.wait(self._random.uniform(*how_long))
+        self.over.wait(self._random.uniform(*how_long))
         self._signal(self._process, signal.SIGCONT)
 
     def _start_beside(self) -> None:
         """A second one of the same transactional id; then the first, which is fenced, goes on."""
         before = self._process
         self._signal(before, signal.SIGSTOP)
-        self._process = self._start()
-        self._over.wait(self._random.uniform(*STOPPED_S))
+        self._process = self._start_process()
+        self.over.wait(self._random.uniform(*STOPPED_S))
         self._signal(before, signal.SIGCONT)
 
     def _said(self) -> str:

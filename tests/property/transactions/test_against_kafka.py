@@ -40,9 +40,10 @@ ONGOING = State.ONGOING.value
 LAST = 32_766
 TIMEOUT, SOON = 60_000, 200
 SEEDS, REQUESTS = 40, 50
-
-
 LOOKS_FOR_OLD_ONES = "transaction.abort.timed.out.transaction.cleanup.interval.ms=50\n"
+
+# It needs a Kafka of its own, whose start takes longer than all else in this folder.
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import uuid
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,18 @@ MESSAGES = [
     for message in (api.request, api.response)
     for version in api.versions
 ]
+
+
+def parameters(cases):
+    """Of a test. Versions between the oldest and the newest of a message are for thorough runs."""
+    ends = {}
+    for message, version, *_ in cases:
+        first, _ = ends.setdefault(message, (version, version))
+        ends[message] = first, version
+    return [
+        case if case[1] in ends[case[0]] else pytest.param(*case, marks=pytest.mark.thorough)
+        for case in cases
+    ]
 
 
 def message_id(value):

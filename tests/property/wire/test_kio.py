@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from kio.schema.errors import ErrorCode as KioErrorCode
 from property.wire.kio_bridge import kio_decode, kio_encode, kio_rows, kio_type, to_kio
-from property.wire.strategies import BRIEF, message_id
+from property.wire.strategies import BRIEF, message_id, parameters
 
 from samsa.wire.apis import APIS
 from samsa.wire.errors import ErrorCode
@@ -47,7 +47,7 @@ def test_kio_lacks_only_the_versions_that_kafka_4_dropped():
     ]
 
 
-@pytest.mark.parametrize(("message", "version", "kio_class"), SHARED, ids=shown)
+@pytest.mark.parametrize(("message", "version", "kio_class"), parameters(SHARED), ids=shown)
 def test_kio_reads_what_we_write_and_we_read_what_kio_writes(message, version, kio_class):
     @BRIEF
     @given(kio_rows(message, kio_class, version))

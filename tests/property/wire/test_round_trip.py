@@ -3,12 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from property.wire.strategies import BRIEF, MESSAGES, message_id, rows
+from property.wire.strategies import BRIEF, MESSAGES, message_id, parameters, rows
 
 from samsa.wire.errors import DecodeError
 from samsa.wire.messages import fetch
 
-every_message = pytest.mark.parametrize(("message", "version"), MESSAGES, ids=message_id)
+every_message = pytest.mark.parametrize(
+    ("message", "version"), parameters(MESSAGES), ids=message_id
+)
 
 
 @every_message

@@ -10,29 +10,23 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from unit.local.stores import PARTITION, LocalStores
 
 from samsa.local import ledger_journal
 from samsa.local.database import Busy
-from samsa.local.folder import FolderObjects
-from samsa.local.journal import SqliteJournal
-from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
-from samsa.ports import Committed, Extent, Partition, Topic, Unavailable
+from samsa.ports import Committed, Extent, Topic, Unavailable
 
-PARTITION = Partition(UUID(int=1), 0)
 TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
 EXTENT = Extent(0, 1, 1, 7, 8, "", (), 1)
 TURNS = 5
 """Of the event loop, before the other process is done: in all of them a call is under way."""
 
 
-class Stores:
+class Stores(LocalStores):
     def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "ledger.db")
-        self.ledger = SqliteLedger(self.path)
+        super().__init__(folder)
         self.groups = SqliteGroups(self.path)
-        self.objects = FolderObjects(str(folder / "objects"))
-        self.journal = SqliteJournal(self.ledger, self.objects.root, "a")
 
     @contextmanager
     def busy(self) -> Iterator[Callable[[], None]]:
@@ -44,8 +38,8 @@ class Stores:
                 other.execute("ROLLBACK")
 
     async def close(self) -> None:
-        for store in (self.journal, self.objects, self.groups, self.ledger):
-            await store.close()
+        await self.groups.close()
+        await super().close()
 
 
 @pytest.fixture

@@ -8,20 +8,17 @@ from threading import Event, current_thread, main_thread
 from uuid import UUID
 
 import pytest
+from unit.local.stores import PARTITION, LocalStores
 
 from samsa.bounded import Bounded
 from samsa.local import ledger_journal
 from samsa.local.database import Busy
-from samsa.local.folder import FolderObjects
 from samsa.local.inline_write_policy import LONG_S, QUICK_BYTES
-from samsa.local.journal import SqliteJournal
 from samsa.local.packs import PackPosition, Packs
-from samsa.local.sqlite import SqliteLedger
 from samsa.ports import (
     Bound,
     Buffer,
     Claim,
-    CommitResult,
     Extent,
     Missing,
     Partition,
@@ -30,32 +27,12 @@ from samsa.ports import (
     UnknownPartition,
 )
 
-PARTITION = Partition(UUID(int=1), 0)
 TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
 
 
-class Given:
-    def __init__(self, folder: Path, process: str = "a", fsync: bool = False) -> None:
-        self.folder = folder
-        self.ledger = SqliteLedger(str(folder / "ledger.db"), fsync)
-        self.objects = FolderObjects(str(folder / "objects"), fsync)
-        self.journal = SqliteJournal(self.ledger, self.objects.root, process, fsync)
-
-    async def append(self, base: int, data: bytes, *claims: Claim) -> CommitResult:
-        extent = Extent(base, 1, len(data), 7, 8, "", (), 1)
-        return await self.journal.commit(PARTITION, extent, [data], claims)
-
-    async def stored(self) -> list[bytes]:
-        found = await self.ledger.extents(PARTITION, 0, 100)
-        return [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
-
+class Given(LocalStores):
     def packs(self) -> int:
         return sum(1 for path in (self.folder / "objects" / "pack").rglob("*") if path.is_file())
-
-    async def close(self) -> None:
-        await self.journal.close()
-        await self.objects.close()
-        await self.ledger.close()
 
 
 @pytest.fixture(params=[False, True], ids=["", "fsync"])
@@ -68,9 +45,9 @@ async def given(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 async def test_an_append_takes_its_offsets_and_is_indexed(given: Given):
     for base in range(3):
-        done = await given.append(base, b"%d" % base)
+        done = await given.commit(base, b"%d" % base)
         assert (done.base, done.head.next_offset) == (base, base + 1)
-    assert await given.stored() == [b"0", b"1", b"2"]
+    assert await given.pieces() == [b"0", b"1", b"2"]
     assert given.packs() == 1
 
 
@@ -83,8 +60,8 @@ async def test_the_index_keeps_all_but_the_place_as_it_was_described(given: Give
 
 async def test_a_large_append_is_stored_as_a_small_one_is(given: Given):
     data = bytes(range(256)) * (QUICK_BYTES // 256 + 1)
-    assert (await given.append(0, data)).base == 0
-    assert await given.stored() == [data]
+    assert (await given.commit(0, data)).base == 0
+    assert await given.pieces() == [data]
 
 
 async def test_who_gave_up_waiting_for_a_write_leaves_its_place_alone(
@@ -99,15 +76,15 @@ async def test_who_gave_up_waiting_for_a_write_leaves_its_place_alone(
 
     large, small = b"x" * (QUICK_BYTES + 1), b"small"
     monkeypatch.setattr(Packs, "write", slowly)
-    gone = asyncio.create_task(given.append(0, large))
+    gone = asyncio.create_task(given.commit(0, large))
     await asyncio.sleep(0.01)
     gone.cancel()
     await asyncio.wait([gone])
     monkeypatch.undo()
-    assert (await given.append(0, small)).base == 0
+    assert (await given.commit(0, small)).base == 0
     go_on.set()
     await asyncio.to_thread(given.journal._threads.shutdown)
-    assert await given.stored() == [small]
+    assert await given.pieces() == [small]
 
 
 async def test_a_broker_on_a_slow_disk_goes_on_with_others_while_it_writes(
@@ -125,7 +102,7 @@ async def test_a_broker_on_a_slow_disk_goes_on_with_others_while_it_writes(
 
     data = bytes(QUICK_BYTES)
     monkeypatch.setattr(Packs, "write", slowly)
-    assert (await given.append(0, data)).base == 0
+    assert (await given.commit(0, data)).base == 0
     turns = 0
 
     async def others() -> None:
@@ -135,7 +112,7 @@ async def test_a_broker_on_a_slow_disk_goes_on_with_others_while_it_writes(
             await asyncio.sleep(0)
 
     meanwhile = asyncio.create_task(others())
-    assert (await given.append(1, data)).base == 1
+    assert (await given.commit(1, data)).base == 1
     meanwhile.cancel()
     await given.close()
     assert in_loop == [True, False]
@@ -150,28 +127,28 @@ async def test_two_processes_with_stale_guesses_leave_no_hole_and_say_how_wrong_
     for base in range(6):
         one = second if base % 2 else given
         guesses.append(await one.journal.next_offset(PARTITION))
-        assert (await one.append(guesses[-1], b"%d" % base)).base == base
+        assert (await one.commit(guesses[-1], b"%d" % base)).base == base
     await second.close()
     assert guesses == [0, 1, 1, 2, 3, 4]
     found = await given.ledger.extents(PARTITION, 0, 9)
     assert [(extent.base, extent.base - extent.shift) for extent in found] == list(
         enumerate(guesses)
     )
-    assert await given.stored() == [b"0", b"1", b"2", b"3", b"4", b"5"]
+    assert await given.pieces() == [b"0", b"1", b"2", b"3", b"4", b"5"]
 
 
 async def test_who_appended_last_guesses_right_without_asking(given: Given):
-    await given.append(0, b"0")
+    await given.commit(0, b"0")
     asked = given.ledger.calls["head"]
     assert await given.journal.next_offset(PARTITION) == 1
     assert given.ledger.calls["head"] == asked
 
 
 async def test_who_was_refused_knows_better_where_the_log_is(given: Given):
-    await given.append(0, b"0", Claim(7, b"one", 0, 99))
+    await given.commit(0, b"0", Claim(7, b"one", 0, 99))
     second = Given(given.folder, "b")
-    await second.append(1, b"1")
-    await given.append(1, b"2", Claim(7, b"late", 0, 99))
+    await second.commit(1, b"1")
+    await given.commit(1, b"2", Claim(7, b"late", 0, 99))
     assert await given.journal.next_offset(PARTITION) == 2
     await second.close()
 
@@ -182,31 +159,31 @@ async def test_no_more_ends_are_remembered_than_there_is_room_for(
     monkeypatch.setattr(given.journal, "_ends", Bounded(1))
     other = Topic("other", UUID(int=2), 1, 0)
     await given.ledger.create_topic(other)
-    await given.append(0, b"0")
+    await given.commit(0, b"0")
     extent = Extent(0, 1, 1, 7, 8, "", (), 1)
     await given.journal.commit(Partition(other.id, 0), extent, [b"x"], ())
     assert list(given.journal._ends) == [Partition(other.id, 0)]
 
 
 async def test_a_claim_is_bound_with_its_append(given: Given):
-    assert (await given.append(0, b"0", Claim(7, b"one", 0, 99))).base == 0
-    assert (await given.append(1, b"1", Claim(7, b"two", 1, 99))).base == 1
+    assert (await given.commit(0, b"0", Claim(7, b"one", 0, 99))).base == 0
+    assert (await given.commit(1, b"1", Claim(7, b"two", 1, 99))).base == 1
     assert await given.journal.producer(PARTITION, 7) == Bound(2, b"two", 1)
 
 
 async def test_if_one_claim_loses_nothing_is_stored_or_bound(given: Given):
-    await given.append(0, b"0", Claim(7, b"one", 0, 99))
-    done = await given.append(1, b"1", Claim(8, b"new", 0, 99), Claim(7, b"late", 0, 99))
+    await given.commit(0, b"0", Claim(7, b"one", 0, 99))
+    done = await given.commit(1, b"1", Claim(8, b"new", 0, 99), Claim(7, b"late", 0, 99))
     assert (done.base, done.lost, done.head.next_offset) == (None, (7,), 1)
     assert await given.journal.producer(PARTITION, 8) is None
     assert await given.journal.producer(PARTITION, 7) == Bound(1, b"one", 0)
-    assert await given.stored() == [b"0"]
+    assert await given.pieces() == [b"0"]
 
 
 async def test_a_lost_claim_gives_the_room_in_the_pack_back(given: Given):
-    await given.append(0, b"first", Claim(7, b"one", 0, 99))
-    await given.append(1, b"refused", Claim(7, b"late", 0, 99))
-    await given.append(1, b"next")
+    await given.commit(0, b"first", Claim(7, b"one", 0, 99))
+    await given.commit(1, b"refused", Claim(7, b"late", 0, 99))
+    await given.commit(1, b"next")
     assert [(e.base, e.start) for e in await given.ledger.extents(PARTITION, 0, 9)] == [
         (0, 0),
         (1, len(b"first")),
@@ -215,10 +192,10 @@ async def test_a_lost_claim_gives_the_room_in_the_pack_back(given: Given):
 
 async def test_a_state_knows_the_base_that_its_commit_got_and_not_the_guess(given: Given):
     second = Given(given.folder, "b")
-    await second.append(0, b"0")
-    await given.append(0, b"1", Claim(7, b"one", 0, 99))
-    await second.append(0, b"2")
-    await given.append(0, b"3", Claim(7, b"two", 1, 99))
+    await second.commit(0, b"0")
+    await given.commit(0, b"1", Claim(7, b"one", 0, 99))
+    await second.commit(0, b"2")
+    await given.commit(0, b"3", Claim(7, b"two", 1, 99))
     await second.close()
     assert await given.journal.producer(PARTITION, 7) == Bound(2, b"two", 3)
     assert await given.ledger.producers(PARTITION, 0) == {7: Bound(2, b"two", 3)}
@@ -231,18 +208,18 @@ async def test_a_ledger_that_another_process_holds_is_not_waited_for_for_ever(
     holder = Given(given.folder, "b")
     holder.ledger._db.execute("BEGIN IMMEDIATE")
     with pytest.raises(Busy):
-        await given.append(0, b"0")
+        await given.commit(0, b"0")
     holder.ledger._db.execute("ROLLBACK")
-    assert (await given.append(0, b"0")).base == 0
+    assert (await given.commit(0, b"0")).base == 0
     await holder.close()
 
 
 async def test_a_partition_that_is_gone_leaves_no_pack(given: Given):
-    await given.append(0, b"0")
+    await given.commit(0, b"0")
     await given.ledger.delete_topic(TOPIC)
     await given.ledger.forget_topic(TOPIC)
     with pytest.raises(UnknownPartition):
-        await given.append(1, b"1")
+        await given.commit(1, b"1")
     assert given.packs() == 0
 
 
@@ -251,11 +228,11 @@ async def test_a_folder_that_cannot_be_written_is_unavailable(given: Given):
     objects.rename(given.folder / "aside")
     objects.write_text("not a folder")
     with pytest.raises(Unavailable):
-        await given.append(0, b"0")
+        await given.commit(0, b"0")
     assert (await given.ledger.head(PARTITION)).next_offset == 0
     objects.unlink()
     (given.folder / "aside").rename(objects)
-    assert (await given.append(0, b"0")).base == 0
+    assert (await given.commit(0, b"0")).base == 0
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -266,11 +243,11 @@ async def test_what_follows_a_pack_that_was_taken_away_is_stored_elsewhere(
     if alone:
         given.journal.stay_alone()
     for base in range(2):
-        await given.append(base, b"taken away")
+        await given.commit(base, b"taken away")
     (given.folder / "objects" / "pack").rename(given.folder / "elsewhere")
     if alone:
         await asyncio.sleep(0.1)  # while it is, it looks now and then
-    await given.append(2, b"stored")
+    await given.commit(2, b"stored")
     [found] = await given.ledger.extents(PARTITION, 2, 1)
     assert bytes(await given.objects.get(found.key, found.start, found.size)) == b"stored"
 
@@ -278,28 +255,28 @@ async def test_what_follows_a_pack_that_was_taken_away_is_stored_elsewhere(
 async def test_a_sweep_deletes_what_another_process_left_once_it_is_dead(given: Given):
     dead = Given(given.folder, "b")
     for base in range(2):
-        await dead.append(base, b"%d" % base)
+        await dead.commit(base, b"%d" % base)
     await dead.close()
-    await given.append(2, b"2")
+    await given.commit(2, b"2")
     for below, packs in ((1, 2), (2, 1)):
         await given.ledger.drop_extents(PARTITION, below)
         await given.journal.sweep(PARTITION, below)
         assert given.packs() == packs
-    assert await given.stored() == [b"2"]
+    assert await given.pieces() == [b"2"]
 
 
 async def test_a_sweep_leaves_what_another_process_writes_to(given: Given):
     other = Given(given.folder, "b")
-    await other.append(0, b"0")
+    await other.commit(0, b"0")
     await given.ledger.drop_extents(PARTITION, 1)
     await given.journal.sweep(PARTITION, 1)
-    assert (await other.append(1, b"1")).base == 1
-    assert await given.stored() == [b"1"]
+    assert (await other.commit(1, b"1")).base == 1
+    assert await given.pieces() == [b"1"]
     await other.close()
 
 
 async def test_a_reader_that_planned_on_what_is_swept_is_told_so(given: Given):
-    await given.append(0, b"0")
+    await given.commit(0, b"0")
     (extent,) = await given.ledger.extents(PARTITION, 0, 1)
     await given.ledger.drop_extents(PARTITION, 1)
     await given.journal.sweep(PARTITION, 1)
@@ -317,11 +294,11 @@ async def test_a_sweep_leaves_a_pack_that_holds_more_than_its_successor_begins_w
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Packs, "write", slowly)
-        late = asyncio.create_task(given.append(0, b"x" * (QUICK_BYTES + 1)))
+        late = asyncio.create_task(given.commit(0, b"x" * (QUICK_BYTES + 1)))
         await asyncio.sleep(0.01)
     given.journal._packs.leave(PARTITION)  # as if it were full
     for base in range(3):
-        await given.append(0, b"%d" % base)
+        await given.commit(0, b"%d" % base)
     go_on.set()
     assert (await late).base == 3
     await given.ledger.drop_extents(PARTITION, 3)
@@ -338,6 +315,6 @@ async def test_to_settle_a_partition_that_is_gone_says_so(given: Given):
 
 
 async def test_a_buried_topic_leaves_no_pack(given: Given):
-    await given.append(0, b"0")
+    await given.commit(0, b"0")
     await given.journal.bury(PARTITION.topic_id)
     assert given.packs() == 0

@@ -11,12 +11,10 @@ from typing import TypeVar
 from uuid import UUID
 
 import pytest
+from unit.local.stores import LocalStores
 
-from samsa.local.folder import FolderObjects
-from samsa.local.journal import SqliteJournal
 from samsa.local.packs import MOST_OPEN, PackPosition, Packs
-from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Extent, Partition, Topic
+from samsa.ports import Partition, Topic
 
 TOPIC = Topic("letters", UUID(int=1), MOST_OPEN + 44, 0)
 FIRST = Partition(TOPIC.id, 0)
@@ -39,19 +37,12 @@ def in_a_loop_of_its_own(scene: Callable[[], Awaitable[T]]) -> T:
     return found[0]
 
 
-class Stores:
-    def __init__(self, folder: Path, fsync: bool = True, process: str = "a") -> None:
-        self.ledger = SqliteLedger(str(folder / "ledger.db"), fsync)
-        self.objects = FolderObjects(str(folder / "objects"), fsync)
-        self.journal = SqliteJournal(self.ledger, self.objects.root, process, fsync)
+class Stores(LocalStores):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, fsync=True)
 
     async def append(self, partition: Partition, base: int) -> bool:
-        extent = Extent(base, 1, 1, 7, 8, "", (), 1)
-        return (await self.journal.commit(partition, extent, [b"%d" % base], ())).base == base
-
-    async def stored(self, partition: Partition) -> list[bytes]:
-        found = await self.ledger.extents(partition, 0, 100)
-        return [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
+        return (await self.commit(base, b"%d" % base, partition=partition)).base == base
 
     @contextmanager
     def ledger_busy(self) -> Iterator[None]:
@@ -63,11 +54,6 @@ class Stores:
             yield
         finally:
             go_on.set()
-
-    async def close(self) -> None:
-        await self.journal.close()
-        await self.objects.close()
-        await self.ledger.close()
 
 
 @pytest.mark.waits
@@ -89,7 +75,7 @@ def test_a_pack_that_is_opened_again_while_it_is_swept_holds_nobody_up(tmp_path:
         assert await appending
         assert await sweeping
         try:
-            return await stores.stored(FIRST)
+            return await stores.pieces(FIRST)
         finally:
             await stores.close()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from unit.local.alone import PARTITION, TOPIC, Alone, crashed
+from unit.local.stores import CommitsAndRaises
 
 from samsa.local import settling
 from samsa.local.append_journal import AppendJournal, Note
@@ -264,15 +265,8 @@ async def test_what_was_perhaps_written_before_is_ended_once(
     await producers.write(EIGHT)
     await producers.abort(SEVEN)
 
-    class Liar(settling.SqlTransaction):
-        """Commits, and says that it has not."""
-
-        def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-            super().__exit__(kind, *rest)
-            raise sqlite3.OperationalError("disk I/O error")
-
     with monkeypatch.context() as patch:
-        patch.setattr(settling, "SqlTransaction", Liar)
+        patch.setattr(settling, "SqlTransaction", CommitsAndRaises)
         with pytest.raises(sqlite3.OperationalError):
             alone.ledger.write_behind.settle()
     await producers.abort(EIGHT)

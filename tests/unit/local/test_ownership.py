@@ -5,39 +5,24 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
-from uuid import UUID
 
 import pytest
+from unit.local.stores import PARTITION, LocalStores
 
-from samsa.local.folder import FolderObjects
-from samsa.local.journal import SqliteJournal
 from samsa.local.ownership import Ownership
-from samsa.local.sqlite import SqliteLedger
-from samsa.ports import Extent, Partition, Topic
+from samsa.ports import Topic
 
-PARTITION = Partition(UUID(int=1), 0)
 TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
 CHANGES = {fcntl.LOCK_SH, fcntl.LOCK_EX}
 
 
-class Process:
+class Process(LocalStores):
     """As one that shares the ledger with others of this test, each with locks of its own."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.ledger = SqliteLedger(str(folder / "ledger.db"))
-        self.objects = FolderObjects(str(folder / "objects"))
-        self.journal = SqliteJournal(self.ledger, self.objects.root, name)
 
     async def append(self, data: bytes) -> int | None:
         """Where it was stored."""
         guess = await self.journal.next_offset(PARTITION)
-        extent = Extent(guess, 1, len(data), 7, 8, "", (), 1)
-        return (await self.journal.commit(PARTITION, extent, [data], ())).base
-
-    async def stored(self) -> list[bytes]:
-        found = await self.ledger.extents(PARTITION, 0, 1_000)
-        data = [bytes(await self.objects.get(e.key, e.start, e.size)) for e in found]
-        return [bytes([letter]) for letter in b"".join(data)]
+        return (await self.commit(guess, data)).base
 
     async def crash(self) -> None:
         """As a SIGKILL: its locks are gone, and what it noted is where it was."""
@@ -53,11 +38,6 @@ class Process:
         self.ledger._checkpointer.close()
         self.ledger._db.close()
         await self.objects.close()
-
-    async def close(self) -> None:
-        await self.journal.close()
-        await self.objects.close()
-        await self.ledger.close()
 
 
 class Between:
@@ -108,7 +88,7 @@ async def test_nothing_acknowledged_is_lost_when_two_try_to_be_alone_at_once(
     if then == "lives":
         await second.close()
     reader = Process(tmp_path, "c")
-    assert await reader.stored() == [b"0", b"1", b"2", b"3"]
+    assert await reader.single_bytes() == [b"0", b"1", b"2", b"3"]
     await reader.close()
 
 
@@ -127,7 +107,7 @@ async def test_a_newcomer_writes_down_what_one_left_that_died_while_it_knocked(t
     await alone.crash()
     newcomer = await joining
     assert await newcomer.append(b"3") == 3
-    assert await newcomer.stored() == [b"0", b"1", b"2", b"3"]
+    assert await newcomer.single_bytes() == [b"0", b"1", b"2", b"3"]
     await newcomer.close()
 
 

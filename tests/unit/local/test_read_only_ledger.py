@@ -5,41 +5,27 @@ import os
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import UUID
 
 import pytest
+from unit.local.stores import PARTITION, LocalStores
 
 from samsa.local import read_only_ledger, write_behind
-from samsa.local.folder import FolderObjects
-from samsa.local.journal import SqliteJournal
 from samsa.local.read_only_ledger import ReadOnlyLedger, look_on
 from samsa.local.sqlite import SqliteLedger
 from samsa.local.sqlite_groups import SqliteGroups
-from samsa.ports import Extent, Partition, Topic, Unavailable
+from samsa.ports import Topic, Unavailable
 
-PARTITION = Partition(UUID(int=1), 0)
 TOPIC = Topic("letters", PARTITION.topic_id, 1, 0)
 NEVER = 3600.0
 
 
-class Broker:
-    """What a broker has open on a data folder."""
-
+class Broker(LocalStores):
     def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "ledger.db")
-        self.ledger = SqliteLedger(self.path)
-        self.objects = FolderObjects(str(folder / "objects"))
-        self.journal = SqliteJournal(self.ledger, self.objects.root, "a")
+        super().__init__(folder)
         self.is_alone = self.journal.stay_alone()
 
     async def append(self, base: int) -> None:
-        extent = Extent(base, 1, 1, 7, 8, "", (), 1)
-        assert (await self.journal.commit(PARTITION, extent, [b"x"], [])).base == base
-
-    async def close(self) -> None:
-        await self.journal.close()
-        await self.objects.close()
-        await self.ledger.close()
+        assert (await self.commit(base, b"x")).base == base
 
 
 @pytest.fixture

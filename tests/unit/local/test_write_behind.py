@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from unit.local.alone import PARTITION, PARTITIONS, TOPIC, Alone, crashed
+from unit.local.stores import CommitsAndRaises
 
 from samsa.local import settling
 from samsa.local import write_behind as module
@@ -78,14 +79,14 @@ async def test_no_more_producers_of_a_partition_are_remembered(
         await alone.append(producer, Claim(producer, b"state", 0, 99))
     (standing,) = alone.ledger.write_behind._standings.values()
     assert len(standing.versions) <= 4
-    assert await alone.stored() == [b"%d" % digit for digit in range(9)]
+    assert await alone.single_bytes() == [b"%d" % digit for digit in range(9)]
 
 
 async def test_whoever_asks_the_ledger_sees_what_is_noted(alone: Alone):
     for base in range(3):
         await alone.append(base)
     assert (await alone.ledger.head(PARTITION)).next_offset == 3
-    assert await alone.stored() == [b"0", b"1", b"2"]
+    assert await alone.single_bytes() == [b"0", b"1", b"2"]
     assert alone.in_the_database() == 3
 
 
@@ -104,7 +105,7 @@ async def test_what_lies_apart_is_not_joined(alone: Alone):
     place = alone.journal._packs.place(PARTITION, 3, 10)
     alone.journal._packs.keep(place)  # as if a thread still wrote there
     await alone.append(3)
-    assert await alone.stored() == [b"0", b"1", b"2", b"3"]
+    assert await alone.single_bytes() == [b"0", b"1", b"2", b"3"]
     assert len(await alone.ledger.extents(PARTITION, 0, 9)) == 3
 
 
@@ -114,19 +115,12 @@ async def test_what_was_perhaps_written_before_is_not_indexed_twice(
     for base in range(3):
         await alone.append(base)
 
-    class Liar(settling.SqlTransaction):
-        """Commits, and says that it has not."""
-
-        def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-            super().__exit__(kind, *rest)
-            raise sqlite3.OperationalError("disk I/O error")
-
     with monkeypatch.context() as patch:
-        patch.setattr(settling, "SqlTransaction", Liar)
+        patch.setattr(settling, "SqlTransaction", CommitsAndRaises)
         with pytest.raises(sqlite3.OperationalError):
             alone.ledger.write_behind.settle()
     await alone.append(3)
-    assert await alone.stored() == [b"0", b"1", b"2", b"3"]
+    assert await alone.single_bytes() == [b"0", b"1", b"2", b"3"]
     assert [(e.base, e.offsets) for e in await alone.ledger.extents(PARTITION, 0, 9)] == [
         (0, 1),
         (1, 2),
@@ -154,7 +148,7 @@ async def test_what_was_noted_survives_a_crash(alone: Alone, tmp_path: Path):
         await alone.append(base, Claim(7, b"state %d" % base, base, 99))
     crashed(alone, tmp_path / "copy")
     after = Alone(tmp_path / "copy", "b")
-    assert await after.stored() == [b"0", b"1", b"2", b"3"]
+    assert await after.single_bytes() == [b"0", b"1", b"2", b"3"]
     assert await after.journal.producer(PARTITION, 7) == Bound(4, b"state 3", 3)
     assert (await after.append(4)).base == 4
     await after.close()
@@ -183,7 +177,7 @@ async def test_a_crash_before_the_notes_are_cleared_does_no_harm(alone: Alone, t
     crashed(alone, tmp_path / "copy")
     (tmp_path / "copy" / "ledger.db-notes").write_bytes(notes)
     after = Alone(tmp_path / "copy", "b")
-    assert await after.stored() == [b"0", b"1", b"2", b"3"]
+    assert await after.single_bytes() == [b"0", b"1", b"2", b"3"]
     assert await after.journal.producer(PARTITION, 7) == Bound(4, b"state 3", 3)
     await after.close()
 
@@ -195,7 +189,7 @@ async def test_a_torn_note_was_never_made(alone: Alone, tmp_path: Path):
     notes = tmp_path / "copy" / "ledger.db-notes"
     os.truncate(notes, notes.stat().st_size - 1)
     after = Alone(tmp_path / "copy", "b")
-    assert await after.stored() == [b"0", b"1"]
+    assert await after.single_bytes() == [b"0", b"1"]
     assert (await after.append(2)).base == 2
     await after.close()
 
@@ -227,7 +221,7 @@ async def test_a_stale_guess_is_noted_and_shifted(alone: Alone):
     shifts = {0: (0, 1), 1: (1, 1), 2: (2, 2)}
     found = await alone.ledger.extents(PARTITION, 0, 9)
     assert {e.base: (e.shift, e.offsets) for e in found} == shifts
-    assert await alone.stored() == [b"0", b"0", b"0", b"1"]
+    assert await alone.single_bytes() == [b"0", b"0", b"0", b"1"]
 
 
 async def test_a_partition_that_was_asked_for_is_noted_at_once(alone: Alone):
@@ -367,7 +361,7 @@ async def test_while_the_database_is_busy_appends_go_on(alone: Alone):
     await asyncio.sleep(10 * module.SETTLE_AFTER_S)
     busy.execute("ROLLBACK")
     busy.close()
-    assert await alone.stored() == [b"0", b"1"]
+    assert await alone.single_bytes() == [b"0", b"1"]
 
 
 async def test_a_newcomer_is_let_in_and_sees_everything(alone: Alone):
@@ -375,11 +369,11 @@ async def test_a_newcomer_is_let_in_and_sees_everything(alone: Alone):
         await alone.append(base)
     newcomer = await asyncio.to_thread(Alone, alone.folder, "b")
     assert not newcomer.is_alone
-    assert await newcomer.stored() == [b"0", b"1", b"2"]
+    assert await newcomer.single_bytes() == [b"0", b"1", b"2"]
     assert (await newcomer.append(3)).base == 3
     assert (await alone.append(3)).base == 4
     assert alone.waiting == 0
-    assert await newcomer.stored() == [b"0", b"1", b"2", b"3", b"3"]
+    assert await newcomer.single_bytes() == [b"0", b"1", b"2", b"3", b"3"]
     await newcomer.close()
 
 
