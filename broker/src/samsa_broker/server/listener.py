@@ -74,7 +74,7 @@ class Server:
     bad_requests: Repeated = field(
         default_factory=lambda: Repeated(log, logging.WARNING, BAD_REQUEST)
     )
-    newcomers: Newcomers = field(default_factory=Newcomers)
+    newcomers: Newcomers[object] = field(default_factory=Newcomers)
     _too_fast: Delays[socket.socket] = field(default_factory=lambda: Delays(socket.socket.close))
     _acceptors: list[Acceptor] = field(default_factory=list)
     _per_host: Counter[str] = field(default_factory=Counter)
@@ -160,8 +160,7 @@ class Server:
         else:
             connect = partial(self._connect, listener, peer)
             task = self.handshakes.begin(sock, listener.tls.current, peer, connect)
-            self.newcomers.add(task, Newcomer(host, task.done, task.cancel))
-            task.add_done_callback(lambda _: self.newcomers.drop(task, host))
+            self.newcomers.add_handshake(task, host)
 
     def _refuse(self, sock: socket.socket, peer: str, why: str) -> None:
         self.stats.refused += 1

@@ -1,20 +1,18 @@
 """Gives TLS to a server that is written for asyncio's protocols, such as that of the HTTP API.
 
-Handshakes are made in a thread. They have a limit: if one more begins, the oldest ends of those of
-the address that has most of them under way. So clients that begin one and send nothing keep only
-clients of their own address out, however fast they begin the next one.
+Handshakes are made in a thread. They have a limit, at which one ends for the next (`newcomers.py`).
 """
 
 import asyncio
 import socket
 import ssl
-from collections import Counter
 from collections.abc import Callable
 
 from samsa.runtime.tls_context import TlsContext
 
 from .accepting import Acceptor
 from .handshakes import Handshakes
+from .newcomers import Newcomers
 from .tls_transport import TlsTransport
 
 MOST_HANDSHAKES = 100
@@ -32,14 +30,13 @@ class TlsServer:
         self._make = make
         self._tls = tls
         self._handshakes = handshakes
-        self._under_way: dict[asyncio.Task[None], str] = {}
-        """And the client's address."""
+        self._under_way = Newcomers[asyncio.Task[None]]()
         self._is_closed = False
         self._acceptor = Acceptor(listening, self._welcome)
 
     def _welcome(self, sock: socket.socket, address: tuple[str, int]) -> None:
         if len(self._under_way) >= MOST_HANDSHAKES:
-            self._end_one()
+            self._under_way.end_one()
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -48,21 +45,10 @@ class TlsServer:
             return
         peer = f"{address[0]}:{address[1]}"
         task = self._handshakes.begin(sock, self._tls.current, peer, self._connect)
-        self._under_way[task] = address[0]
-        task.add_done_callback(self._handshake_over)
+        self._under_way.add_handshake(task, address[0])
         # A task that is cancelled before it has begun closes nothing. After a handshake the
         # connection has a socket of its own.
         task.add_done_callback(lambda _: sock.close())
-
-    def _end_one(self) -> None:
-        hosts = self._under_way.values()
-        [(crowded, _)] = Counter(hosts).most_common(1)
-        oldest = next(task for task, host in self._under_way.items() if host == crowded)
-        del self._under_way[oldest]
-        oldest.cancel()
-
-    def _handshake_over(self, task: "asyncio.Task[None]") -> None:
-        self._under_way.pop(task, None)
 
     def _connect(self, sock: ssl.SSLSocket | None) -> None:
         if sock is None:
