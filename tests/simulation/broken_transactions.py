@@ -88,7 +88,7 @@ BROKEN["mark without claiming the producer's state"] = Rules(
 
 @instead("mark without looking whether there is a marker", transactional)
 def mark_again(log: Log) -> None:
-    appender = log._appender
+    appender = log.appender
 
     async def mark(_: Any, partition: Partition, wanted: Marker) -> bool:
         known = await appender._producers.state(partition, wanted.producer_id)
@@ -109,7 +109,7 @@ def mark_data_only(log: Log) -> None:
         done: bool = await original(partition, wanted)
         return done
 
-    replace(log._appender, "mark", mark)
+    replace(log.appender, "mark", mark)
 
 
 # What readers are told

@@ -89,7 +89,7 @@ def watch_paths(log: Log, paths: "Counter[str]") -> None:
         setattr(owner, name, watched)
 
     ledger, journal = log._stores.ledger, log._stores.journal
-    after(log._appender, "append", _shared, _duplicate, _too_early, _too_late)
+    after(log.appender, "append", _shared, _duplicate, _too_early, _too_late)
     after(journal, "commit", lambda r, _: "a claim was lost" if _is(r) and r.lost else None)
     if isinstance(journal, HeadJournal):
         after(ledger, "update_head", _where, _guessed_wrong, _took_out, _came_back)

@@ -114,16 +114,16 @@ async def unknown() -> None:
 
 async def test_what_hangs_in_a_partition_is_aborted_there(given):
     await append(given, transactional(0, epoch=2))
-    assert not await given.log.abort(PARTITION, 7, 1, unknown), "an old epoch"
+    assert not await given.log.appender.abort(PARTITION, 7, 1, unknown), "an old epoch"
     assert (await given.log.head(PARTITION)).open_transactions == {7: 0}
-    assert await given.log.abort(PARTITION, 7, 2, unknown)
+    assert await given.log.appender.abort(PARTITION, 7, 2, unknown)
     assert (await given.log.head(PARTITION)).open_transactions == {}
     assert await committed(given) == []
 
 
 async def test_to_abort_where_nothing_is_open_writes_nothing(given):
     await append(given, a_batch(b"plain"))
-    assert await given.log.abort(PARTITION, 7, 0, unknown)
+    assert await given.log.appender.abort(PARTITION, 7, 0, unknown)
     assert (await given.log.head(PARTITION)).next_offset == 1
 
 

@@ -72,7 +72,7 @@ async def _abort(partition: Partition, asked: wire.WritableTxnMarker, broker: Br
         return ErrorCode.INVALID_REQUEST
     by_coordinator = partial(broker.transactions.abort_of, asked.producer_id)
     await by_coordinator()
-    done = await broker.log.abort(
+    done = await broker.log.appender.abort(
         partition, asked.producer_id, asked.producer_epoch, by_coordinator
     )
     return ErrorCode.NONE if done else ErrorCode.INVALID_PRODUCER_EPOCH

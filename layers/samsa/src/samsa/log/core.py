@@ -1,7 +1,7 @@
 """The log, put together: what the handlers and the server call."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ class Log:
         self.janitor = Janitor(stores, self.retainer, self.merger, self.sweeper, windows)
         self.watches = Watches(stores)
         self._stores = stores
-        self._appender = Appender(stores)
+        self.appender = Appender(stores)
         self._writers: dict[Partition, PartitionWriter] = {}
         window_ms = stores.limits.window_ms
         self._window = Window(window_ms) if window_ms else None
@@ -56,28 +56,17 @@ class Log:
         writer = self._writers.get(partition)
         if writer is None:
             limits = self._stores.limits
-            writer = PartitionWriter(partition, self._appender, limits, self._window)
+            writer = PartitionWriter(partition, self.appender, limits, self._window)
             self._writers[partition] = writer
         return writer.submit(batch)
 
     async def append_once(self, partition: Partition, batches: Sequence[Batch]) -> list[Outcome]:
         """Append in a separate commit, for a process that ends with its request (a function)."""
-        return await self._appender.append(partition, batches)
+        return await self.appender.append(partition, batches)
 
     async def mark(self, partition: Partition, marker: Marker) -> bool:
         """End a transaction in a partition, unless it has ended there already."""
-        return await self._appender.mark(partition, marker)
-
-    async def abort(
-        self,
-        partition: Partition,
-        producer_id: int,
-        epoch: int,
-        by_coordinator: Callable[[], Awaitable[None]],
-    ) -> bool:
-        """Abort what a producer has open in a partition. `by_coordinator` aborts what the
-        coordinator knows of it. False: the epoch is an old one."""
-        return await self._appender.abort(partition, producer_id, epoch, by_coordinator)
+        return await self.appender.mark(partition, marker)
 
     async def head(self, partition: Partition) -> Head:
         return await self.reader.head(partition)
