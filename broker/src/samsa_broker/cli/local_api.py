@@ -165,7 +165,7 @@ def _keys() -> dict[str, str]:
 
 
 class BadCallers(Exception):
-    """The file says not who may sign."""
+    """The file does not name callers and their keys."""
 
 
 class Callers(NamedTuple):

@@ -1,6 +1,6 @@
 """Checks of logins by HTTP that are under way. They have a limit, for each address and in all: so
-guesses by the thousand do not take all of the server's connections, and who has logged in before is
-served beside them.
+guesses by the thousand do not take all of the server's connections, and a client that has logged in
+before is served beside them.
 
 A client may send many requests at once when it comes. What brings the same credentials waits for
 one check, unless the user's password was changed meanwhile.

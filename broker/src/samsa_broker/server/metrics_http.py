@@ -2,8 +2,8 @@
 
 It runs in the broker's event loop and has few connections at a time. A client that does not send
 its request, or does not read its answer, is disconnected. If there are too many clients, the oldest
-is disconnected. Who has to log in, or does so, needs DESCRIBE on the cluster: metrics tell what
-DescribeLogDirs tells, and no name of a topic or a group.
+is disconnected. A client that has to log in, or does so, needs DESCRIBE on the cluster: metrics
+tell what DescribeLogDirs tells, and no name of a topic or a group.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """Connections that have not shaken hands or logged in yet, and which of them makes way for another.
 
-Clients that connect and say nothing would keep everybody out: they count as connections until their
-time is up, and then the next ones do. So at the limit the oldest newcomer ends, of the address that
-has most of them. Clients that say nothing keep out only clients of their own address, however fast
-they connect again. A connection that has logged in is never ended.
+Clients that connect and say nothing would keep all others out: they count as connections until
+their time is up, and then the next ones do. So at the limit the oldest newcomer ends, of the
+address that has most of them. Clients that say nothing keep out only clients of their own address,
+however fast they connect again. A connection that has logged in is never ended.
 
 One that makes way does not count any more, and ends in the next turn of the event loop.
 """

@@ -67,7 +67,7 @@ class SaslConnection(Connection):
         self._buffer.max_frame = min(LARGEST_BEFORE_LOGIN, self._largest)
         self._under_way: LoginUnderWay | None = None
         self._principal: Principal | None = None
-        """Who has logged in."""
+        """The principal that has logged in."""
         self._mechanism = ""
         self._is_locked = True
         """Whether requests are refused: before the login, and after its end."""

@@ -119,7 +119,7 @@ def _fits(compact: str, algorithm: str, key: Key) -> bool:
 
 
 class _StaysWithTls(HTTPRedirectHandler):
-    """Who answers a request without TLS on the way must not say who may come in."""
+    """An answer without TLS may be forged: the keys in it must not decide on logins."""
 
     def redirect_request(
         self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str

@@ -1,9 +1,9 @@
 """Pieces of a response that stay in S3: the response names them, and the shim gets them itself.
 
-With ACLs a piece of a window does not: a window holds appends to several topics, and who has a URL
-of it might read all of them. The URL is signed for its range, but S3 answers a GET that has an
-`If-Range` of another ETag with the whole object, and that header may be added unsigned. All other
-objects hold the records of one partition.
+With ACLs a piece of a window does not: a window holds appends to several topics, and a client with
+a URL of it might read all of them. The URL is signed for its range, but S3 answers a GET that has
+an `If-Range` of another ETag with the whole object, and that header may be added unsigned. All
+other objects hold the records of one partition.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence

@@ -29,7 +29,7 @@ WAY_IN = {"listener": "websocket", "mechanism": "AWS_IAM"}
 
 
 class UnknownCaller(Exception):
-    """Who it is cannot be said for sure, so it may do nothing."""
+    """Its principal is not known for sure, so it may do nothing."""
 
 
 class CallerRights:

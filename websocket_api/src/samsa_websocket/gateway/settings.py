@@ -28,7 +28,7 @@ class GatewaySettings:
     log_retention_hours: int = 168
     """For topics without a setting of their own; -1 for ever."""
     access: SecurityRules | None = None
-    """None: there are no ACLs, and whoever may connect may do everything."""
+    """None: there are no ACLs, and every client that can connect may do everything."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "GatewaySettings":

@@ -2,7 +2,7 @@
 
 
 class ShimError(Exception):
-    """Its text is written for the person who started the shim."""
+    """Its text is for the administrator of the shim."""
 
 
 class ClientRefused(ShimError):

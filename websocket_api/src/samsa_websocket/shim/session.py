@@ -150,8 +150,8 @@ class ShimSession:
                 await self._mute()
 
     async def _mute(self) -> None:
-        """Wait while the client is over a quota: not longer than it might be idle, for nobody tells
-        that the quota has changed."""
+        """Wait while the client is over a quota: not longer than it might be idle, as no event
+        tells that the quota has changed."""
         seconds = min(self._mute_ms / 1000, self._common.settings.times.client_idle)
         self._mute_ms = 0
         with self._incoming.muted():

@@ -103,8 +103,8 @@ def read_credential(entry: SecurityEntry) -> ScramCredential:
 
 
 def secret_entry(secret: bytes) -> SecurityEntry:
-    """The secret of stand-ins, as a credential of the user without a name, whom nobody can be: so
-    versions that do not know it can read it."""
+    """The secret of stand-ins, as a credential of the user without a name, as which no client can
+    log in: so versions that do not know it can read it."""
     from samsa.security.scram import FEWEST_ITERATIONS, ScramCredential, ScramMechanism
 
     mechanism = ScramMechanism.SCRAM_SHA_512

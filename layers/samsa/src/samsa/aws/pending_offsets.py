@@ -10,8 +10,8 @@ offsets wait in it, it does not expire.
 
 Each change counts `edits` up, and holds only if nothing else has changed the item since it was
 read. One change needs no read: adding offsets to those of the same transaction, or to none. What
-ends a transaction writes the group's offsets on this condition too. So of several who end it, one
-does, and a call that comes late changes nothing.
+ends a transaction writes the group's offsets on this condition too. So of several processes that
+end it, one does, and a call that comes late changes nothing.
 
 The group's name is written before its first pending offsets: so `forget_topic` finds them.
 """

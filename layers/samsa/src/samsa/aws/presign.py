@@ -1,8 +1,8 @@
 """Presigned URLs of S3 objects: valid for a while, without further credentials. No call is made.
 
 A GET must ask for the range that was signed. That does not close the rest of the object: a header
-that S3 knows and nobody signed, such as If-Range, may make it answer with all of it. A PUT must
-have the content length and content type that were signed.
+that S3 knows and the signature does not cover, such as If-Range, may make it answer with all of it.
+A PUT must have the content length and content type that were signed.
 """
 
 from collections.abc import Mapping

@@ -91,7 +91,7 @@ class Context(NamedTuple):
     asks_all: bool = False
     """Whether the client asks only this process, so the answer must cover all processes."""
     access: Access = UNLIMITED
-    """Who the client is and what it may do."""
+    """The principal of the client, and its rights."""
     ports: RequestPorts | None = None
     """None: the ports of the process (`Broker.ports_of`)."""
     throttle: "ClientThrottle | None" = None

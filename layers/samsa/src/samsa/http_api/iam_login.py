@@ -1,4 +1,4 @@
-"""Who sends a request behind API Gateway: the IAM identity that has signed it.
+"""The principal of a request behind API Gateway: the IAM identity that has signed it.
 
 API Gateway has checked the signature, and names the signer and its address in the event. An event
 without them is refused: nothing that IAM has not authorised is to come this way.

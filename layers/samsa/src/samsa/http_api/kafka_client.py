@@ -48,7 +48,7 @@ class ServedBroker:
 
 
 class InProcessClient:
-    """One HTTP request, with the rights of whoever sent it."""
+    """One HTTP request, with the rights of its client."""
 
     def __init__(self, served: ServedBroker, session: Session) -> None:
         self.broker = served.broker

@@ -25,7 +25,7 @@ _OTHERS = re.compile(
 
 def principal_of_arn(arn: str) -> Principal:
     """`User:arn:aws:iam::123456789012:role/Reader` for every session of the role. ValueError if it
-    is no ARN of somebody who can sign a request."""
+    is no ARN of an identity that can sign a request."""
     session = _SESSION.fullmatch(arn)
     if session is not None:
         partition, account, role = session.group("partition", "account", "role")

@@ -1,4 +1,4 @@
-"""Principals and addresses: who sends requests, and from where."""
+"""Principals, and addresses of clients."""
 
 from typing import NamedTuple, Self
 
@@ -21,7 +21,7 @@ class Principal(NamedTuple):
 
 USER = "User"
 ANONYMOUS = Principal(USER, "ANONYMOUS")
-"""A client that has not said who it is."""
+"""The principal of a client that has not logged in."""
 
 
 def canonical_host(host: str) -> str:

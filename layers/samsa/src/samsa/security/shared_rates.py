@@ -19,7 +19,7 @@ AHEAD = 2
 """Windows: other clocks may be ahead of this one."""
 BURST_MS = SAMPLES * WINDOW_MS
 LONGEST_DEBT_MS = 24 * 3600 * 1000
-"""Nobody waits for a bucket longer than a day."""
+"""No client waits for a bucket longer than a day."""
 
 
 class SharedRate:
@@ -64,8 +64,8 @@ class SharedRate:
         return is_old or self._has_much_to_tell(limit)
 
     def _has_much_to_tell(self, limit: float) -> bool:
-        """As much as the limit grants for a second. It is told at once: nobody knows whether this
-        process will serve the same client again."""
+        """As much as the limit grants for a second. It is told at once: it is not known whether
+        this process will serve the same client again."""
         return sum(self._untold.values()) >= limit * WINDOW_MS / 1000
 
     def tell(self, now_ms: int) -> Windows:

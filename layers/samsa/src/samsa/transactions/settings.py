@@ -12,7 +12,7 @@ class Settings(NamedTuple):
     100 KiB."""
     most_parts: int = 4_000
     """Partitions and groups of a transaction. They would fit into the item by tens of thousands if
-    their topics are few, and the process serves nobody else while it sorts and packs them."""
+    their topics are few, and the process serves no other client while it sorts and packs them."""
 
 
 DEFAULTS = Settings()
