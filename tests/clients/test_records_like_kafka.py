@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pytest
 from server.peer import Peer
 from server.talk import append, create, read, records_in
-from support.broker import samsa_up
+from support.broker import Broker, samsa_up
 from support.hostile_records import CASES, STORED
-from support.kafka import a_kafka
 
 from samsa.wire.errors import ErrorCode
 
@@ -15,12 +14,12 @@ TOPIC = "hostile"
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Peer, Peer]]:
-    folders = [tmp_path_factory.mktemp(name) for name in ("kafka", "samsa")]
+def both(
+    apache_kafka: Broker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Peer, Peer]]:
     with (
-        a_kafka(folders[0]) as kafka,
-        samsa_up(folders[1]) as samsa,
-        Peer(kafka.address) as theirs,
+        samsa_up(tmp_path_factory.mktemp("samsa")) as samsa,
+        Peer(apache_kafka.address) as theirs,
         Peer(samsa.address) as ours,
     ):
         for peer in (theirs, ours):

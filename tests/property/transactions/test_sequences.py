@@ -3,6 +3,7 @@
 from itertools import count
 from uuid import UUID
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -122,5 +123,11 @@ class Requests(RuleBasedStateMachine):
         self.now += by
 
 
+class MoreRequests(Requests):
+    pass
+
+
 TestRequests = Requests.TestCase
-TestRequests.settings = settings(max_examples=300, stateful_step_count=40, deadline=None)
+TestRequests.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestMoreRequests = pytest.mark.thorough(MoreRequests.TestCase)
+TestMoreRequests.settings = settings(TestRequests.settings, max_examples=300)

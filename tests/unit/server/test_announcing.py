@@ -234,14 +234,18 @@ async def test_a_ledger_that_hangs_holds_up_neither_start_nor_end(monkeypatch: A
     assert process.failures >= 2
 
 
-async def test_more_processes_than_can_be_named_serve_without_a_name():
+@pytest.mark.parametrize("most", [20, pytest.param(MOST_NODES, marks=pytest.mark.thorough)])
+async def test_more_processes_than_can_be_named_serve_without_a_name(
+    most: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(announcing, "MOST_NODES", most)
     ledger = Shared()
-    await looked(ledger, *range(MOST_NODES))
-    assert len(ledger.items) == MOST_NODES
-    (late,) = await looked(ledger, MOST_NODES)
+    await looked(ledger, *range(most))
+    assert len(ledger.items) == most
+    (late,) = await looked(ledger, most)
     assert late.own is None
-    assert late.ids == tuple(range(MOST_NODES))
-    assert len(ledger.items) == MOST_NODES
+    assert late.ids == tuple(range(most))
+    assert len(ledger.items) == most
 
 
 async def test_a_host_that_is_too_long_is_not_announced():
