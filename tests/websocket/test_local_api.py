@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -119,13 +119,12 @@ async def test_a_function_that_takes_too_long_is_not_waited_for_but_goes_on(tmp_
         gateway.client() as client,
     ):
         await ask(client, "echo warm")
-        began = time.monotonic()
         said = json.loads(await ask(client, f"write {written} 2.5"))
+        assert not written.exists()
         assert said["message"] == "Endpoint request timed out"
         assert (
             said["connectionId"] == gateway.events("MESSAGE")[0]["requestContext"]["connectionId"]
         )
-        assert 1.4 < time.monotonic() - began < 2.4
         assert await becomes_true(written.exists)
 
 
@@ -143,17 +142,22 @@ async def test_a_function_past_its_own_time_is_killed(tmp_path: Path):
         assert not written.exists()
 
 
+async def ping_until_closed(client) -> None:
+    with suppress(ConnectionClosed):
+        while True:
+            await (await client.ping())
+            await asyncio.sleep(0.1)
+
+
 async def test_an_idle_connection_is_closed_and_ping_frames_do_not_help(tmp_path: Path):
     async with (
         a_local_gateway(tmp_path, FUNCTIONS, idle_s=0.6) as gateway,
         gateway.client() as client,
     ):
-        began = time.monotonic()
         await ask(client, "echo awake")
-        await asyncio.sleep(0.3)
-        await (await client.ping())
+        pinging = asyncio.create_task(ping_until_closed(client))
         assert await closed(client) == 1001
-        assert time.monotonic() - began < 1.5
+        await pinging
         [event] = await becomes_true(lambda: gateway.events("DISCONNECT"))
         assert event["requestContext"]["disconnectStatusCode"] == 1001
 
