@@ -1,5 +1,7 @@
 """A request names as many elements as it may, in all its arrays and tags together; no more."""
 
+from typing import Any
+
 import pytest
 from support.arrays import Path, arrays, row_with
 
@@ -11,8 +13,17 @@ from samsa.wire.runtime import varint_bytes
 
 MANY = 7
 
+
+def parameter(api: Api, version: int, path: Path) -> Any:
+    """Versions before the newest are for thorough runs."""
+    marks = [pytest.mark.thorough] if version < api.versions[-1] else []
+    return pytest.param(
+        api, version, path, id=f"{api.name}-{version}-{'.'.join(path)}", marks=marks
+    )
+
+
 ALL = [
-    pytest.param(api, version, path, id=f"{api.name}-{version}-{'.'.join(path)}")
+    parameter(api, version, path)
     for api in APIS.values()
     for version in api.versions
     for path in arrays(api.request, version)
