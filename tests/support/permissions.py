@@ -8,6 +8,7 @@ order in which they are asked for: a client without any right gets the error of 
 """
 
 from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -18,57 +19,13 @@ from samsa.security.kinds import CLUSTER_NAME, Operation, PatternType, Permissio
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import (
-    add_offsets_to_txn,
     add_partitions_to_txn,
-    alter_client_quotas,
-    alter_configs,
-    alter_partition_reassignments,
-    alter_replica_log_dirs,
-    alter_user_scram_credentials,
-    consumer_group_describe,
     consumer_group_heartbeat,
-    create_acls,
-    create_partitions,
     create_topics,
-    delete_acls,
-    delete_groups,
-    delete_records,
-    delete_topics,
-    describe_acls,
-    describe_client_quotas,
-    describe_cluster,
-    describe_configs,
-    describe_groups,
-    describe_log_dirs,
-    describe_producers,
     describe_quorum,
-    describe_topic_partitions,
-    describe_transactions,
-    describe_user_scram_credentials,
-    elect_leaders,
-    end_txn,
-    fetch,
     find_coordinator,
-    heartbeat,
-    incremental_alter_configs,
     init_producer_id,
-    join_group,
-    leave_group,
-    list_config_resources,
-    list_groups,
-    list_offsets,
-    list_partition_reassignments,
-    list_transactions,
-    metadata,
     offset_commit,
-    offset_delete,
-    offset_fetch,
-    offset_for_leader_epoch,
-    produce,
-    sync_group,
-    txn_offset_commit,
-    update_features,
-    write_txn_markers,
 )
 from samsa.wire.rows import Row
 
@@ -169,13 +126,15 @@ class Question(NamedTuple):
         return None if self.hides and is_last else CODES[self.needs[group][0].resource]
 
 
+RowMaker = Callable[[Given, Any], Any]
+"""Makes a request of what is given, and of the module of the API's messages."""
 KEYS = {key.name.title().replace("_", ""): key for key in ApiKey}
 
 
 def ask(
     name: str,
     version: int,
-    row: Callable[[Given], Any],
+    row: RowMaker,
     *needs: Right | tuple[Right, ...],
     hides: str = "",
     also: tuple[Right, ...] = (),
@@ -184,7 +143,10 @@ def ask(
     """The name begins with that of the API. Of several rights in brackets any will do."""
     key = KEYS[name.partition(",")[0]]
     groups = tuple((each,) if isinstance(each, Right) else each for each in needs)
-    return Question(name, key, version, row, groups, hides, also, names_nothing)
+    api = import_module(f"samsa.wire.messages.{key.name.lower()}")
+    return Question(
+        name, key, version, lambda given: row(given, api), groups, hides, also, names_nothing
+    )
 
 
 class Case(NamedTuple):
@@ -364,30 +326,28 @@ def adds(given: Given, producer_id: int) -> Any:
     )
 
 
-def produces_by_id(given: Given) -> Any:
-    entry = produce.PARTITION(index=0, records=batch(b"one"))
-    topics = [produce.TOPIC(topic_id=given.topic_id, partition_data=[entry])]
-    return produce.REQUEST(acks=-1, timeout_ms=10_000, topic_data=topics)
+def produces_by_id(given: Given, api: Any) -> Any:
+    entry = api.PARTITION(index=0, records=batch(b"one"))
+    topics = [api.TOPIC(topic_id=given.topic_id, partition_data=[entry])]
+    return api.REQUEST(acks=-1, timeout_ms=10_000, topic_data=topics)
 
 
-def produces_in_transaction(given: Given) -> Any:
+def produces_in_transaction(given: Given, _: Any) -> Any:
     data = batch(b"one", producer_id=PRODUCER, producer_epoch=0, base_sequence=0, attributes=0x10)
     row = produce_row(given.topic, data)
     row.transactional_id = given.transactional_id
     return row
 
 
-def fetches(given: Given, by_id: bool = False) -> Any:
-    entry = fetch.PARTITION(partition=0, fetch_offset=0, partition_max_bytes=1_000)
+def fetches(given: Given, api: Any, by_id: bool = False) -> Any:
+    entry = api.PARTITION(partition=0, fetch_offset=0, partition_max_bytes=1_000)
     named = {"topic_id": given.topic_id} if by_id else {"topic": given.topic}
-    return fetch.REQUEST(
-        max_wait_ms=0, min_bytes=0, topics=[fetch.TOPIC(partitions=[entry], **named)]
-    )
+    return api.REQUEST(max_wait_ms=0, min_bytes=0, topics=[api.TOPIC(partitions=[entry], **named)])
 
 
-def describes(name: str | None, create: bool = False, **more: Any) -> Any:
-    topics = None if name is None else [metadata.TOPIC(name=name)]
-    return metadata.REQUEST(
+def describes(api: Any, name: str | None, create: bool = False, **more: Any) -> Any:
+    topics = None if name is None else [api.TOPIC(name=name)]
+    return api.REQUEST(
         topics=topics,
         allow_auto_topic_creation=create,
         include_topic_authorized_operations=True,
@@ -395,40 +355,40 @@ def describes(name: str | None, create: bool = False, **more: Any) -> Any:
     )
 
 
-def wants_offsets(given: Given) -> Any:
-    topics = [offset_fetch.GROUP_TOPIC(name=given.topic, partition_indexes=[0])]
-    return offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=given.group, topics=topics)])
+def wants_offsets(given: Given, api: Any) -> Any:
+    topics = [api.GROUP_TOPIC(name=given.topic, partition_indexes=[0])]
+    return api.REQUEST(groups=[api.GROUP(group_id=given.group, topics=topics)])
 
 
-def wants_offsets_of_one(given: Given) -> Any:
-    topics = [offset_fetch.TOPIC(name=given.topic, partition_indexes=[0])]
-    return offset_fetch.REQUEST(group_id=given.group, topics=topics)
+def wants_offsets_of_one(given: Given, api: Any) -> Any:
+    topics = [api.TOPIC(name=given.topic, partition_indexes=[0])]
+    return api.REQUEST(group_id=given.group, topics=topics)
 
 
-def wants_offsets_by_id(given: Given) -> Any:
-    topics = [offset_fetch.GROUP_TOPIC(topic_id=given.topic_id, partition_indexes=[0])]
-    return offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=given.group, topics=topics)])
+def wants_offsets_by_id(given: Given, api: Any) -> Any:
+    topics = [api.GROUP_TOPIC(topic_id=given.topic_id, partition_indexes=[0])]
+    return api.REQUEST(groups=[api.GROUP(group_id=given.group, topics=topics)])
 
 
-def commits_by_id(given: Given) -> Any:
+def commits_by_id(given: Given, _: Any) -> Any:
     row = commits(given, "")
     row.topics[0].topic_id = given.topic_id
     return row
 
 
-def joins(given: Given) -> Any:
-    return join_group.REQUEST(
+def joins(given: Given, api: Any) -> Any:
+    return api.REQUEST(
         group_id=given.fresh,
         session_timeout_ms=10_000,
         rebalance_timeout_ms=10_000,
         member_id="",
         protocol_type="consumer",
-        protocols=[join_group.PROTOCOL(name="range", metadata=b"")],
+        protocols=[api.PROTOCOL(name="range", metadata=b"")],
     )
 
 
-def syncs(given: Given) -> Any:
-    return sync_group.REQUEST(
+def syncs(given: Given, api: Any) -> Any:
+    return api.REQUEST(
         group_id=given.fresh,
         generation_id=1,
         member_id="nobody",
@@ -437,81 +397,77 @@ def syncs(given: Given) -> Any:
     )
 
 
-def makes(given: Given) -> Any:
-    wanted = create_topics.TOPIC(name=given.fresh, num_partitions=1, replication_factor=1)
-    return create_topics.REQUEST(topics=[wanted], timeout_ms=10_000, validate_only=True)
+def makes(given: Given, api: Any) -> Any:
+    wanted = api.TOPIC(name=given.fresh, num_partitions=1, replication_factor=1)
+    return api.REQUEST(topics=[wanted], timeout_ms=10_000, validate_only=True)
 
 
-def commits_in_transaction(given: Given) -> Any:
-    entry = txn_offset_commit.PARTITION(
-        partition_index=0, committed_offset=1, committed_metadata=""
-    )
-    return txn_offset_commit.REQUEST(
+def commits_in_transaction(given: Given, api: Any) -> Any:
+    entry = api.PARTITION(partition_index=0, committed_offset=1, committed_metadata="")
+    return api.REQUEST(
         transactional_id=given.transactional_id,
         group_id=given.group,
         producer_id=PRODUCER,
         producer_epoch=0,
-        topics=[txn_offset_commit.TOPIC(name=given.topic, partitions=[entry])],
+        topics=[api.TOPIC(name=given.topic, partitions=[entry])],
     )
 
 
-def wants_configs(kind: int, of: str) -> Callable[[Given], Any]:
-    def row(given: Given) -> Any:
+def wants_configs(kind: int, of: str) -> RowMaker:
+    def row(given: Given, api: Any) -> Any:
         name = getattr(given, of) if of else "0"
-        resource = describe_configs.RESOURCE(
+        resource = api.RESOURCE(
             resource_type=kind, resource_name=name, configuration_keys=["retention.ms"]
         )
-        return describe_configs.REQUEST(resources=[resource])
+        return api.REQUEST(resources=[resource])
 
     return row
 
 
-def sets_configs(kind: int, of: str, config: str) -> Callable[[Given], Any]:
+def sets_configs(kind: int, of: str, config: str) -> RowMaker:
     """Deletes what is not set: nothing changes, and Kafka allows it for nodes too."""
 
-    def row(given: Given) -> Any:
+    def row(given: Given, api: Any) -> Any:
         name = getattr(given, of) if of else "0"
-        change = incremental_alter_configs.CONFIG(name=config, config_operation=1, value=None)
-        resource = incremental_alter_configs.RESOURCE(
-            resource_type=kind, resource_name=name, configs=[change]
-        )
-        return incremental_alter_configs.REQUEST(resources=[resource], validate_only=True)
+        change = api.CONFIG(name=config, config_operation=1, value=None)
+        resource = api.RESOURCE(resource_type=kind, resource_name=name, configs=[change])
+        return api.REQUEST(resources=[resource], validate_only=True)
 
     return row
 
 
-def replaces_configs(kind: int, of: str = "", *names: str) -> Callable[[Given], Any]:
-    def row(given: Given) -> Any:
-        resource = alter_configs.RESOURCE(
+def replaces_configs(kind: int, of: str = "", *names: str) -> RowMaker:
+    def row(given: Given, api: Any) -> Any:
+        resource = api.RESOURCE(
             resource_type=kind,
             resource_name=getattr(given, of) if of else "0",
-            configs=[alter_configs.CONFIG(name=name, value="3600000") for name in names],
+            configs=[api.CONFIG(name=name, value="3600000") for name in names],
         )
-        return alter_configs.REQUEST(resources=[resource], validate_only=True)
+        return api.REQUEST(resources=[resource], validate_only=True)
 
     return row
 
 
-def marks(given: Given) -> Any:
-    marked = write_txn_markers.TOPIC(name=given.fresh, partition_indexes=[0])
-    marker = write_txn_markers.MARKER(producer_id=PRODUCER, topics=[marked])
-    return write_txn_markers.REQUEST(markers=[marker])
+def marks(given: Given, api: Any) -> Any:
+    marked = api.TOPIC(name=given.fresh, partition_indexes=[0])
+    marker = api.MARKER(producer_id=PRODUCER, topics=[marked])
+    return api.REQUEST(markers=[marker])
 
 
-def verifies(given: Given) -> Any:
-    added = add_partitions_to_txn.TOPIC(name=given.topic, partitions=[0])
-    asked = add_partitions_to_txn.TRANSACTION(
+def verifies(given: Given, api: Any) -> Any:
+    added = api.TOPIC(name=given.topic, partitions=[0])
+    asked = api.TRANSACTION(
         transactional_id=given.transactional_id,
         producer_id=PRODUCER,
         verify_only=True,
         topics=[added],
     )
-    return add_partitions_to_txn.REQUEST(transactions=[asked])
+    return api.REQUEST(transactions=[asked])
 
 
-def beats(names: str = "", pattern: str = "") -> Callable[[Given], Any]:
-    def row(given: Given) -> Any:
-        return consumer_group_heartbeat.REQUEST(
+def beats(names: str = "", pattern: str = "") -> RowMaker:
+    def row(given: Given, api: Any) -> Any:
+        return api.REQUEST(
             group_id=given.fresh,
             member_id="member",
             member_epoch=0,
@@ -524,24 +480,24 @@ def beats(names: str = "", pattern: str = "") -> Callable[[Given], Any]:
     return row
 
 
-def named(table: Any, topics: str = "topics", **partition: Any) -> Callable[[Given], Any]:
+def named(topics: str = "topics", **partition: Any) -> RowMaker:
     """A request with one partition of the topic."""
 
-    def row(given: Given) -> Any:
-        entry = table.TOPIC(name=given.topic, partitions=[table.PARTITION(**partition)])
-        return table.REQUEST(**{topics: [entry]})
+    def row(given: Given, api: Any) -> Any:
+        entry = api.TOPIC(name=given.topic, partitions=[api.PARTITION(**partition)])
+        return api.REQUEST(**{topics: [entry]})
 
     return row
 
 
-def idempotent(_: Given) -> Any:
-    return init_producer_id.REQUEST(
+def idempotent(_: Given, api: Any) -> Any:
+    return api.REQUEST(
         transactional_id=None, transaction_timeout_ms=1_000, producer_id=-1, producer_epoch=-1
     )
 
 
-def transactional(given: Given) -> Any:
-    return init_producer_id.REQUEST(
+def transactional(given: Given, api: Any) -> Any:
+    return api.REQUEST(
         transactional_id=given.transactional_id,
         transaction_timeout_ms=1_000,
         producer_id=PRODUCER,
@@ -549,9 +505,9 @@ def transactional(given: Given) -> Any:
     )
 
 
-def in_transaction(table: Any, **more: Any) -> Callable[[Given], Any]:
-    def row(given: Given) -> Any:
-        return table.REQUEST(
+def in_transaction(**more: Any) -> RowMaker:
+    def row(given: Given, api: Any) -> Any:
+        return api.REQUEST(
             transactional_id=given.transactional_id, producer_id=PRODUCER, producer_epoch=0, **more
         )
 
@@ -569,18 +525,18 @@ QUORUM = describe_quorum.REQUEST(
 READ, WRITE, DESCRIBE, DELETE = map(topic, (OP.READ, OP.WRITE, OP.DESCRIBE, OP.DELETE))
 
 QUESTIONS: tuple[Question, ...] = (
-    ask("Produce", 9, lambda g: produce_row(g.topic, batch(b"one")), WRITE),
+    ask("Produce", 9, lambda g, _: produce_row(g.topic, batch(b"one")), WRITE),
     ask("Produce, by id", 13, produces_by_id, WRITE, names_nothing=False),
     ask("Produce, in a transaction", 9, produces_in_transaction, WRITE_BY_ID, WRITE),
     ask("Fetch", 12, fetches, READ),
-    ask("Fetch, by id", 17, lambda g: fetches(g, by_id=True), READ, names_nothing=False),
-    ask("ListOffsets", 7, named(list_offsets, partition_index=0, timestamp=-1), DESCRIBE),
-    ask("Metadata", 12, lambda g: describes(g.topic), DESCRIBE),
+    ask("Fetch, by id", 17, lambda g, api: fetches(g, api, by_id=True), READ, names_nothing=False),
+    ask("ListOffsets", 7, named(partition_index=0, timestamp=-1), DESCRIBE),
+    ask("Metadata", 12, lambda g, api: describes(api, g.topic), DESCRIBE),
     ask(
         "Metadata, by id",
         12,
-        lambda g: metadata.REQUEST(
-            topics=[metadata.TOPIC(name=None, topic_id=g.topic_id)],
+        lambda g, api: api.REQUEST(
+            topics=[api.TOPIC(name=None, topic_id=g.topic_id)],
             include_topic_authorized_operations=True,
         ),
         DESCRIBE,
@@ -589,19 +545,21 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "Metadata, of the cluster",
         10,
-        lambda g: describes(g.topic, include_cluster_authorized_operations=True),
+        lambda g, api: describes(api, g.topic, include_cluster_authorized_operations=True),
         DESCRIBE,
         also=(cluster(OP.DESCRIBE), cluster(OP.CREATE), topic(OP.ALTER_CONFIGS), DELETE),
     ),
-    ask("Metadata, of all topics", 12, lambda _: describes(None), DESCRIBE, hides="topic"),
+    ask(
+        "Metadata, of all topics", 12, lambda _, api: describes(api, None), DESCRIBE, hides="topic"
+    ),
     ask(
         "Metadata, creating",
         12,
-        lambda g: describes(g.fresh, create=True),
+        lambda g, api: describes(api, g.fresh, create=True),
         topic(OP.DESCRIBE, "fresh"),
         (topic(OP.CREATE, "fresh"), cluster(OP.CREATE)),
     ),
-    ask("OffsetCommit", 9, lambda g: commits(g, g.topic), group(OP.READ), READ),
+    ask("OffsetCommit", 9, lambda g, _: commits(g, g.topic), group(OP.READ), READ),
     ask("OffsetCommit, by id", 10, commits_by_id, group(OP.READ), READ, names_nothing=False),
     ask("OffsetFetch", 9, wants_offsets, group(OP.DESCRIBE), DESCRIBE),
     ask(
@@ -617,7 +575,7 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "OffsetFetch, of all topics",
         9,
-        lambda g: offset_fetch.REQUEST(groups=[offset_fetch.GROUP(group_id=g.group, topics=None)]),
+        lambda g, api: api.REQUEST(groups=[api.GROUP(group_id=g.group, topics=None)]),
         group(OP.DESCRIBE),
         DESCRIBE,
         hides="topic",
@@ -625,48 +583,46 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "FindCoordinator, of a group",
         4,
-        lambda g: find_coordinator.REQUEST(key_type=0, coordinator_keys=[g.group]),
+        lambda g, api: api.REQUEST(key_type=0, coordinator_keys=[g.group]),
         group(OP.DESCRIBE),
     ),
     ask(
         "FindCoordinator, of one group",
         3,
-        lambda g: find_coordinator.REQUEST(key_type=0, key=g.group),
+        lambda g, api: api.REQUEST(key_type=0, key=g.group),
         group(OP.DESCRIBE),
     ),
     ask(
         "FindCoordinator, of a transactional id",
         4,
-        lambda g: find_coordinator.REQUEST(key_type=1, coordinator_keys=[g.transactional_id]),
+        lambda g, api: api.REQUEST(key_type=1, coordinator_keys=[g.transactional_id]),
         DESCRIBE_BY_ID,
     ),
     ask("JoinGroup", 9, joins, group(OP.READ, "fresh")),
     ask(
         "Heartbeat",
         4,
-        lambda g: heartbeat.REQUEST(group_id=g.fresh, generation_id=1, member_id="nobody"),
+        lambda g, api: api.REQUEST(group_id=g.fresh, generation_id=1, member_id="nobody"),
         group(OP.READ, "fresh"),
     ),
     ask(
         "LeaveGroup",
         5,
-        lambda g: leave_group.REQUEST(
-            group_id=g.fresh, members=[leave_group.MEMBER(member_id="nobody")]
-        ),
+        lambda g, api: api.REQUEST(group_id=g.fresh, members=[api.MEMBER(member_id="nobody")]),
         group(OP.READ, "fresh"),
     ),
     ask("SyncGroup", 5, syncs, group(OP.READ, "fresh")),
     ask(
         "DescribeGroups",
         5,
-        lambda g: describe_groups.REQUEST(groups=[g.group], include_authorized_operations=True),
+        lambda g, api: api.REQUEST(groups=[g.group], include_authorized_operations=True),
         group(OP.DESCRIBE),
         also=(group(OP.DELETE), group(OP.ALTER_CONFIGS)),
     ),
     ask(
         "ListGroups",
         5,
-        lambda _: list_groups.REQUEST(states_filter=["Empty"], types_filter=["classic"]),
+        lambda _, api: api.REQUEST(states_filter=["Empty"], types_filter=["classic"]),
         (group(OP.DESCRIBE), cluster(OP.DESCRIBE)),
         hides="group",
     ),
@@ -680,22 +636,20 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "DeleteTopics",
         6,
-        lambda g: delete_topics.REQUEST(
-            topics=[delete_topics.TOPIC(name=g.doomed)], timeout_ms=10_000
-        ),
+        lambda g, api: api.REQUEST(topics=[api.TOPIC(name=g.doomed)], timeout_ms=10_000),
         (topic(OP.DESCRIBE, "doomed"), cluster(OP.DELETE)),
         (topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),
     ),
     ask(
         "DeleteTopics, by id",
         6,
-        lambda g: delete_topics.REQUEST(
-            topics=[delete_topics.TOPIC(name=None, topic_id=g.doomed_id)], timeout_ms=10_000
+        lambda g, api: api.REQUEST(
+            topics=[api.TOPIC(name=None, topic_id=g.doomed_id)], timeout_ms=10_000
         ),
         (topic(OP.DELETE, "doomed"), cluster(OP.DELETE)),
         names_nothing=False,
     ),
-    ask("DeleteRecords", 2, named(delete_records, partition_index=0, offset=0), DELETE),
+    ask("DeleteRecords", 2, named(partition_index=0, offset=0), DELETE),
     ask(
         "InitProducerId",
         4,
@@ -706,37 +660,29 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "OffsetForLeaderEpoch",
         4,
-        lambda g: offset_for_leader_epoch.REQUEST(
+        lambda g, api: api.REQUEST(
             replica_id=-1,
             topics=[
-                offset_for_leader_epoch.TOPIC(
+                api.TOPIC(
                     topic=g.topic,
                     partitions=[
-                        offset_for_leader_epoch.PARTITION(
-                            partition=0, current_leader_epoch=-1, leader_epoch=0
-                        )
+                        api.PARTITION(partition=0, current_leader_epoch=-1, leader_epoch=0)
                     ],
                 )
             ],
         ),
         (DESCRIBE, cluster(OP.CLUSTER_ACTION)),
     ),
-    ask("AddPartitionsToTxn", 3, lambda g: adds(g, PRODUCER), WRITE_BY_ID, WRITE),
+    ask("AddPartitionsToTxn", 3, lambda g, _: adds(g, PRODUCER), WRITE_BY_ID, WRITE),
     ask("AddPartitionsToTxn, among brokers", 5, verifies, cluster(OP.CLUSTER_ACTION)),
-    ask(
-        "AddOffsetsToTxn",
-        3,
-        in_transaction(add_offsets_to_txn, group_id="readers"),
-        WRITE_BY_ID,
-        group(OP.READ),
-    ),
-    ask("EndTxn", 3, in_transaction(end_txn, committed=True), WRITE_BY_ID),
+    ask("AddOffsetsToTxn", 3, in_transaction(group_id="readers"), WRITE_BY_ID, group(OP.READ)),
+    ask("EndTxn", 3, in_transaction(committed=True), WRITE_BY_ID),
     ask("WriteTxnMarkers", 1, marks, (cluster(OP.ALTER), cluster(OP.CLUSTER_ACTION))),
     ask("TxnOffsetCommit", 3, commits_in_transaction, WRITE_BY_ID, group(OP.READ), READ),
     ask(
         "DescribeAcls",
         3,
-        lambda g: describe_acls.REQUEST(
+        lambda g, api: api.REQUEST(
             resource_type_filter=TOPIC,
             resource_name_filter=g.fresh,
             pattern_type_filter=PatternType.LITERAL,
@@ -750,9 +696,9 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "CreateAcls",
         3,
-        lambda g: create_acls.REQUEST(
+        lambda g, api: api.REQUEST(
             creations=[
-                create_acls.CREATION(
+                api.CREATION(
                     resource_type=TOPIC,
                     resource_name=g.fresh,
                     resource_pattern_type=PatternType.LITERAL,
@@ -768,9 +714,9 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "DeleteAcls",
         3,
-        lambda g: delete_acls.REQUEST(
+        lambda g, api: api.REQUEST(
             filters=[
-                delete_acls.FILTER(
+                api.FILTER(
                     resource_type_filter=TOPIC,
                     resource_name_filter=g.fresh,
                     pattern_type_filter=PatternType.LITERAL,
@@ -786,21 +732,19 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "DescribeClientQuotas",
         1,
-        lambda g: describe_client_quotas.REQUEST(
-            components=[
-                describe_client_quotas.COMPONENT(entity_type="user", match_type=0, match=g.fresh)
-            ]
+        lambda g, api: api.REQUEST(
+            components=[api.COMPONENT(entity_type="user", match_type=0, match=g.fresh)]
         ),
         cluster(OP.DESCRIBE_CONFIGS),
     ),
     ask(
         "AlterClientQuotas",
         1,
-        lambda g: alter_client_quotas.REQUEST(
+        lambda g, api: api.REQUEST(
             entries=[
-                alter_client_quotas.ENTRY(
-                    entity=[alter_client_quotas.ENTITY(entity_type="user", entity_name=g.fresh)],
-                    ops=[alter_client_quotas.OP(key="producer_byte_rate", value=1_000.0)],
+                api.ENTRY(
+                    entity=[api.ENTITY(entity_type="user", entity_name=g.fresh)],
+                    ops=[api.OP(key="producer_byte_rate", value=1_000.0)],
                 )
             ],
             validate_only=True,
@@ -810,17 +754,13 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "DescribeUserScramCredentials",
         0,
-        lambda g: describe_user_scram_credentials.REQUEST(
-            users=[describe_user_scram_credentials.USER(name=g.fresh)]
-        ),
+        lambda g, api: api.REQUEST(users=[api.USER(name=g.fresh)]),
         cluster(OP.DESCRIBE),
     ),
     ask(
         "AlterUserScramCredentials",
         0,
-        lambda g: alter_user_scram_credentials.REQUEST(
-            deletions=[alter_user_scram_credentials.DELETION(name=g.fresh, mechanism=1)]
-        ),
+        lambda g, api: api.REQUEST(deletions=[api.DELETION(name=g.fresh, mechanism=1)]),
         cluster(OP.ALTER),
     ),
     ask(
@@ -875,102 +815,77 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "AlterReplicaLogDirs",
         2,
-        lambda g: alter_replica_log_dirs.REQUEST(
-            dirs=[
-                alter_replica_log_dirs.DIR(
-                    path="/no/such/folder",
-                    topics=[alter_replica_log_dirs.TOPIC(name=g.topic, partitions=[0])],
-                )
-            ]
+        lambda g, api: api.REQUEST(
+            dirs=[api.DIR(path="/no/such/folder", topics=[api.TOPIC(name=g.topic, partitions=[0])])]
         ),
         cluster(OP.ALTER),
     ),
     ask(
         "DescribeLogDirs",
         4,
-        lambda g: describe_log_dirs.REQUEST(
-            topics=[describe_log_dirs.TOPIC(topic=g.topic, partitions=[0])]
-        ),
+        lambda g, api: api.REQUEST(topics=[api.TOPIC(topic=g.topic, partitions=[0])]),
         cluster(OP.DESCRIBE),
     ),
     ask(
         "CreatePartitions",
         3,
-        lambda g: create_partitions.REQUEST(
-            topics=[create_partitions.TOPIC(name=g.topic, count=2)],
-            timeout_ms=10_000,
-            validate_only=True,
+        lambda g, api: api.REQUEST(
+            topics=[api.TOPIC(name=g.topic, count=2)], timeout_ms=10_000, validate_only=True
         ),
         topic(OP.ALTER),
     ),
     ask(
         "DeleteGroups",
         2,
-        lambda g: delete_groups.REQUEST(groups_names=[g.fresh]),
+        lambda g, api: api.REQUEST(groups_names=[g.fresh]),
         group(OP.DELETE, "fresh"),
     ),
     ask(
         "ElectLeaders",
         2,
-        lambda g: elect_leaders.REQUEST(
-            topic_partitions=[elect_leaders.TOPIC(topic=g.topic, partitions=[0])], timeout_ms=10_000
+        lambda g, api: api.REQUEST(
+            topic_partitions=[api.TOPIC(topic=g.topic, partitions=[0])], timeout_ms=10_000
         ),
         cluster(OP.ALTER),
     ),
     ask(
-        "AlterPartitionReassignments",
-        0,
-        named(alter_partition_reassignments, partition_index=0, replicas=[0]),
-        cluster(OP.ALTER),
+        "AlterPartitionReassignments", 0, named(partition_index=0, replicas=[0]), cluster(OP.ALTER)
     ),
-    ask(
-        "ListPartitionReassignments",
-        0,
-        lambda _: list_partition_reassignments.REQUEST(),
-        cluster(OP.DESCRIBE),
-    ),
+    ask("ListPartitionReassignments", 0, lambda _, api: api.REQUEST(), cluster(OP.DESCRIBE)),
     ask(
         "OffsetDelete",
         0,
-        lambda g: offset_delete.REQUEST(
+        lambda g, api: api.REQUEST(
             group_id=g.group,
-            topics=[
-                offset_delete.TOPIC(
-                    name=g.topic, partitions=[offset_delete.PARTITION(partition_index=5)]
-                )
-            ],
+            topics=[api.TOPIC(name=g.topic, partitions=[api.PARTITION(partition_index=5)])],
         ),
         group(OP.DELETE),
         READ,
     ),
-    ask("DescribeQuorum", 2, lambda _: QUORUM, cluster(OP.DESCRIBE)),
-    ask(
-        "UpdateFeatures", 2, lambda _: update_features.REQUEST(timeout_ms=10_000), cluster(OP.ALTER)
-    ),
+    ask("DescribeQuorum", 2, lambda *_: QUORUM, cluster(OP.DESCRIBE)),
+    ask("UpdateFeatures", 2, lambda _, api: api.REQUEST(timeout_ms=10_000), cluster(OP.ALTER)),
     ask(
         "DescribeCluster",
         1,
-        lambda _: describe_cluster.REQUEST(include_cluster_authorized_operations=True),
+        lambda _, api: api.REQUEST(include_cluster_authorized_operations=True),
         also=(cluster(OP.DESCRIBE), cluster(OP.ALTER), cluster(OP.CREATE)),
     ),
     ask(
         "DescribeProducers",
         0,
-        lambda g: describe_producers.REQUEST(
-            topics=[describe_producers.TOPIC(name=g.topic, partition_indexes=[0])]
-        ),
+        lambda g, api: api.REQUEST(topics=[api.TOPIC(name=g.topic, partition_indexes=[0])]),
         READ,
     ),
     ask(
         "DescribeTransactions",
         0,
-        lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
+        lambda g, api: api.REQUEST(transactional_ids=[g.transactional_id]),
         DESCRIBE_BY_ID,
     ),
     ask(
         "DescribeTransactions, its topics",
         0,
-        lambda g: describe_transactions.REQUEST(transactional_ids=[g.transactional_id]),
+        lambda g, api: api.REQUEST(transactional_ids=[g.transactional_id]),
         DESCRIBE_BY_ID,
         DESCRIBE,
         hides="topic",
@@ -978,7 +893,7 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "ListTransactions",
         1,
-        lambda _: list_transactions.REQUEST(duration_filter=-1),
+        lambda _, api: api.REQUEST(duration_filter=-1),
         DESCRIBE_BY_ID,
         hides="transactional_id",
     ),
@@ -987,30 +902,26 @@ QUESTIONS: tuple[Question, ...] = (
     ask(
         "ConsumerGroupDescribe",
         1,
-        lambda g: consumer_group_describe.REQUEST(
-            group_ids=[g.consumers], include_authorized_operations=True
-        ),
+        lambda g, api: api.REQUEST(group_ids=[g.consumers], include_authorized_operations=True),
         group(OP.DESCRIBE, "consumers"),
         DESCRIBE,
     ),
     ask(
         "ListConfigResources",
         1,
-        lambda _: list_config_resources.REQUEST(resource_types=[ON_BROKER]),
+        lambda _, api: api.REQUEST(resource_types=[ON_BROKER]),
         cluster(OP.DESCRIBE_CONFIGS),
     ),
     ask(
         "DescribeTopicPartitions",
         0,
-        lambda g: describe_topic_partitions.REQUEST(
-            topics=[describe_topic_partitions.TOPIC(name=g.topic)]
-        ),
+        lambda g, api: api.REQUEST(topics=[api.TOPIC(name=g.topic)]),
         DESCRIBE,
     ),
     ask(
         "DescribeTopicPartitions, of all topics",
         0,
-        lambda _: describe_topic_partitions.REQUEST(topics=[]),
+        lambda _, api: api.REQUEST(topics=[]),
         DESCRIBE,
         hides="topic",
     ),
