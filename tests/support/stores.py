@@ -38,6 +38,7 @@ def moto() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def local_dynamodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with dynamodb_local(tmp_path_factory.mktemp("dynamodb-local")) as endpoint:
+        ask_once(endpoint)
         yield endpoint
 
 
@@ -71,6 +72,15 @@ def places(stores: tuple[str, str]) -> dict[str, str]:
         # As `samsa up` has it, where Kafka would have an empty group wait for 3 s.
         "SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
     }
+
+
+def ask_once(endpoint: str) -> None:
+    """The first answer of a new Java may take longer than a broker waits for its store."""
+    import boto3
+
+    client = boto3.client("dynamodb", endpoint_url=endpoint)
+    client.list_tables()
+    client.close()
 
 
 def make_bucket(endpoint: str) -> None:
