@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def eventually(ask: Callable[[], T], seconds: float = 5.0, pause: float = 0.05) -> T:
+def eventually(ask: Callable[[], T], seconds: float = 20.0, pause: float = 0.05) -> T:
     """The first true answer; after the time is up, the last answer or error as it is."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
