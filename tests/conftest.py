@@ -1,4 +1,5 @@
 import pytest
+from hypothesis import settings
 from support import watch
 from support.stores import (
     aws_environment,
@@ -8,6 +9,10 @@ from support.stores import (
     stores,
     versity,
 )
+
+# A deadline of Hypothesis is wall time: a test would fail because the machine is busy.
+settings.register_profile("samsa", deadline=None)
+settings.load_profile("samsa")
 
 
 def pytest_configure(config: pytest.Config) -> None:

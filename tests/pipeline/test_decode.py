@@ -67,7 +67,7 @@ def expected(records: Sequence[Record], first: int, end: int) -> list[Record]:
     return [record for record in records if first <= record.offset < end]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(ranges(), st.integers(0, 400), st.integers(0, 400))
 def test_both_decoders_give_the_records_that_went_in(
     written: tuple[bytes, list[Record]], first: int, end: int
@@ -88,7 +88,7 @@ def test_both_decoders_give_the_records_that_went_in(
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(ranges(), st.data())
 def test_both_decoders_refuse_the_same_bytes(
     written: tuple[bytes, list[Record]], data: st.DataObject

@@ -129,7 +129,7 @@ def test_a_deletion_is_remembered_until_something_newer_comes(tmp_path: Path, fo
     assert latest.rows() == truth([Change("b", 1, 2), Change("a", 5, 4)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     changes=st.lists(
         st.builds(

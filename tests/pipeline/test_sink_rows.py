@@ -57,7 +57,6 @@ def struct(columns: str) -> StructType:
     return StructType([StructField(name, KINDS[kind]) for name, kind in pairs])
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | st.binary(max_size=40) | st.binary(min_size=500, max_size=530)))
 def test_keys_are_hashed_together_as_one_by_one(keys: list[bytes | None]):
     array = pa.array([b"passed over", *keys], pa.large_binary()).slice(1)
@@ -84,7 +83,7 @@ A_RECORD = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(A_RECORD, min_size=1, max_size=8), st.sampled_from(Codec))
 def test_batches_are_those_that_the_library_would_build(several: list[Any], codec: Codec):
     growing = Growing()

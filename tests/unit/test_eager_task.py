@@ -216,7 +216,7 @@ def scopes(depth: int) -> st.SearchStrategy[Scope]:
 
 
 @given(st.lists(st.tuples(scopes(2), st.integers(0, 4)), min_size=1, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_timeout_of_a_request_reaches_beyond_its_own_scope(
     requests: list[tuple[Scope, int]],
 ) -> None:

@@ -8,7 +8,7 @@ from samsa.records import Codec, Record, build
 
 def examples(count: int) -> settings:
     """So many examples, and no complaints about a slow machine."""
-    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    return settings(max_examples=count, suppress_health_check=[HealthCheck.too_slow])
 
 
 TIMES = st.integers(0, 2**42)

@@ -128,6 +128,6 @@ class MoreRequests(Requests):
 
 
 TestRequests = Requests.TestCase
-TestRequests.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestRequests.settings = settings(max_examples=60, stateful_step_count=40)
 TestMoreRequests = pytest.mark.thorough(MoreRequests.TestCase)
 TestMoreRequests.settings = settings(TestRequests.settings, max_examples=300)

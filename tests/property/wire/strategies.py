@@ -12,7 +12,6 @@ from samsa.wire.types import Fixed
 
 BRIEF = settings(
     max_examples=12,
-    deadline=None,
     derandomize=True,
     database=None,
     phases=(Phase.generate, Phase.shrink),

@@ -38,7 +38,7 @@ def loads(draw):
 
 
 @given(loads())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_every_line_of_every_bill_is_a_number_and_no_line_is_negative(load):
     for bill in BILLS:
         for line in bill(load, SHIPPED).lines:
@@ -46,7 +46,7 @@ def test_every_line_of_every_bill_is_a_number_and_no_line_is_negative(load):
 
 
 @given(loads(), st.floats(1, 100))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_more_messages_never_cost_less(load, times):
     """Of Samsa only if each is an object by itself, and nobody reads. Through functions a little
     less if they become too large for a message and go by S3; and what cannot be had has no price
@@ -67,7 +67,7 @@ def test_what_is_just_too_large_for_a_head_costs_less_than_what_just_fits(bill):
 
 
 @given(loads(), st.floats(1, 100))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_is_kept_for_longer_never_costs_less(load, times):
     longer = replace(load, retention_hours=load.retention_hours * times)
     for bill in BILLS:
@@ -75,7 +75,7 @@ def test_what_is_kept_for_longer_never_costs_less(load, times):
 
 
 @given(loads())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_who_waits_for_larger_batches_never_pays_more_puts(load):
     """Of what is an object in any case."""
     load = replace(load, size=max(load.size, INLINE_BYTES))

@@ -10,7 +10,7 @@ from samsa.security.scram import ScramCredential
 from samsa.security.stand_ins import stand_in
 
 # The machines that run these tests may be busy.
-PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PATIENT = settings(suppress_health_check=[HealthCheck.too_slow])
 
 ALICE = Principal("User", "alice")
 HOST = "10.0.0.1"

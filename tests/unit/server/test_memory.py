@@ -108,7 +108,7 @@ class Request:
 
 
 @given(st.lists(st.integers(0, MAX_FRAME), min_size=1, max_size=60), st.integers(1, 512 * MB))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_requests_of_any_size_all_arrive_and_stay_within_the_memory(
     sizes: list[int], total: int
 ) -> None:
