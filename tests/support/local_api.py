@@ -42,6 +42,7 @@ async def a_local_gateway(
     functions: Path,
     chaos: Chaos | None = None,
     keys: dict[str, str] | None = None,
+    data: Path | None = None,
     **limits: Any,
 ) -> AsyncIterator[RunningGateway]:
     events = folder / "events"
@@ -52,6 +53,7 @@ async def a_local_gateway(
         keys=keys,
         limits=ApiGatewayLimits(**limits),
         chaos=chaos or Chaos(),
+        data=data,
     )
     async with serving(settings) as api:
         yield RunningGateway(api, events)

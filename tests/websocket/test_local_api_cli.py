@@ -1,14 +1,17 @@
 """`samsa local-api` as a command: where it listens, how it ends, what it says when it cannot."""
 
 import asyncio
+import json
 import os
 import re
 import signal
 import socket
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.broker import SAMSA
@@ -148,3 +151,70 @@ def test_a_bucket_that_is_missing_is_said_at_start(local_dynamodb: str, versity:
     objects = f"s3://nobodys?endpoint={versity}"
     said = failing("--port", "0", "--ledger", ledger, "--objects", objects, **keys)
     assert f"there is no bucket 'nobodys' at {versity}. Make it" in said
+
+
+def test_stores_are_named_both_or_neither():
+    command = [str(SAMSA), "local-api", "--ledger", STORES[1]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    assert "--ledger and --objects go together" in done.stderr
+
+
+@contextmanager
+def embedded(folder: Path, *options: str) -> Iterator[str]:
+    """With the real functions, and stores in a folder; the URL of its counters."""
+    out = folder / "stdout"
+    command = [str(SAMSA), "local-api", "--port", "0", "--data", str(folder / "data"), *options]
+    with out.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield eventually(lambda: re.search(r"http://\S+/_local/stats", out.read_text()), 20)[0]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def stats(url: str) -> dict[str, Any]:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        found: dict[str, Any] = json.load(answer)
+    return found
+
+
+def test_the_janitor_of_the_embedded_stores_is_called_again_and_again(tmp_path: Path):
+    with embedded(tmp_path, "--janitor-every", "0.1") as url:
+        assert eventually(lambda: stats(url)["invocations"] >= 2, 30)
+        found = stats(url)
+    assert found["started"]["janitor"] == 1
+    assert found["failed"] == 0
+    assert found["stores"]["calls"]["Query"] > 0
+
+
+def test_a_broker_refuses_the_folder_of_functions(tmp_path: Path):
+    with embedded(tmp_path):
+        pass
+    data = str(tmp_path / "data")
+    before = sorted(path.name for path in (tmp_path / "data").iterdir())
+    done = subprocess.run(
+        [str(SAMSA), "up", "--port", "0", "--data", data],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"{data} holds the table of functions: start samsa local-api" in done.stderr
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == before
+
+
+def test_a_second_gateway_on_one_folder_is_refused(tmp_path: Path):
+    with embedded(tmp_path):
+        done = subprocess.run(
+            [str(SAMSA), "local-api", "--port", "0", "--data", str(tmp_path / "data")],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    assert done.returncode == 1
+    [line] = done.stderr.strip().splitlines()
+    assert "another samsa local-api or demo uses" in line

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from support.local_api import RunningGateway, a_local_gateway, ask, hear
 
+from samsa_websocket.local_gateway.environments import FunctionFailed
+
 FUNCTIONS = Path(__file__).with_name("functions")
 
 
@@ -106,3 +108,20 @@ async def test_no_process_stays_behind(tmp_path: Path):
         os.kill(pid, 0)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_a_process_that_cannot_be_started_fails_its_event_and_is_not_tried_for_ever(
+    gateway: RunningGateway, monkeypatch: pytest.MonkeyPatch
+):
+    tries = 0
+
+    async def refuse(*_: object, **__: object) -> None:
+        nonlocal tries
+        tries += 1
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", refuse)
+    with pytest.raises(FunctionFailed, match="Too many open files"):
+        await gateway.api.pools["gateway"].invoke({}, lambda _: None)
+    await asyncio.sleep(0)
+    assert tries == 1

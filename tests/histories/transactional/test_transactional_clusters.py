@@ -9,7 +9,7 @@ from histories.cluster import Pair, on_dynamodb_and_s3, on_one_folder
 from histories.transactional.functions import play_through
 from histories.transactional.rounds import HELD_BACK_S, SLOW_MACHINE_S, play
 from histories.transactional.telling import counts_of, figures
-from support.chain import Environment, a_chain
+from support.chain import EMBEDDED, Environment, a_chain
 
 SECONDS = 20
 """Of load."""
@@ -42,9 +42,12 @@ def test_transactions_on_dynamodb_and_s3_have_no_anomaly(
         see_that_nothing_is_wrong(both, tmp_path / "aws.jsonl")
 
 
+@pytest.mark.parametrize("on", ["servers", "embedded"])
 def test_transactions_through_functions_that_are_killed_have_no_anomaly(
-    tmp_path: Path, environment: Environment
+    tmp_path: Path, on: str, request: pytest.FixtureRequest
 ) -> None:
+    is_embedded = on == "embedded"
+    environment: Environment = EMBEDDED if is_embedded else request.getfixturevalue("environment")
     with a_chain(tmp_path, environment) as chain:
         played = play_through(chain, tmp_path / "functions.jsonl", seeded(), SECONDS_OF_FUNCTIONS)
     counts = counts_of(played)

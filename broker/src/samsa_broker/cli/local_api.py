@@ -18,8 +18,12 @@ from .options import add_check, add_command, add_logs, add_number, port, positiv
 from .serving import explain, fail, serve
 
 CHECKOUT = Path(__file__).parents[4]
+DATA = "samsa-serverless-data"
 EXAMPLES = """
 examples:
+  samsa local-api                             on 127.0.0.1:3001; table and objects are in
+                                              ./samsa-serverless-data, and the janitor runs
+                                              every five minutes
   samsa local-api --ledger 'dynamodb://samsa?endpoint=http://127.0.0.1:8000' \\
                   --objects 's3://samsa?endpoint=http://127.0.0.1:9000'
                                               on DynamoDB Local and any S3, on 127.0.0.1:3001;
@@ -50,9 +54,15 @@ def add_to(commands: Any) -> None:
     command.add_argument("--port", type=port, default=3001, help="0 picks a free one (%(default)s)")
     command.add_argument("--stage", default="local", help="first part of the path (%(default)s)")
     command.add_argument(
-        "--ledger", metavar="URL", required=True, help="dynamodb://TABLE?endpoint=…"
-    )
-    command.add_argument("--objects", metavar="URL", required=True, help="s3://BUCKET?endpoint=…")
+        "--data", metavar="DIR", type=Path, default=Path(DATA),
+        help="where table and objects are, unless URLs name others (./%(default)s)",
+    )  # fmt: skip
+    command.add_argument("--ledger", metavar="URL", help="dynamodb://TABLE?endpoint=…")
+    command.add_argument("--objects", metavar="URL", help="s3://BUCKET?endpoint=…")
+    command.add_argument(
+        "--janitor-every", metavar="S", type=_duration,
+        help="how often the janitor runs, in seconds; 0 for never (300 with --data, 0 with URLs)",
+    )  # fmt: skip
     command.add_argument(
         "--functions", metavar="DIR", type=Path, default=CHECKOUT / "functions",
         help="the folder with gateway/app.py (that of this checkout)",
@@ -104,13 +114,11 @@ def _add_chaos(group: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     set_up(given.log_level, given.log_format)
-    if not (given.functions / "gateway" / "app.py").exists():
-        return fail(
-            f"{given.functions} holds no gateway/app.py. Run this from a checkout of Samsa, "
-            "or name its folder with --functions"
-        )
+    if wrong := why_no_functions(given.functions) or _why_no_stores(given):
+        return fail(wrong)
     try:
         from samsa_websocket.local_gateway import app
+        from samsa_websocket.local_gateway.stores.embedded import StoresUnusable
     except ImportError as error:
         return fail(f"{error}; try: pip install './websocket_api[local-gateway]', in the checkout")
     try:
@@ -118,11 +126,27 @@ def run(given: argparse.Namespace) -> int:
         serve(_serve(settings, app, given.check))
     except KeyError as error:
         return fail(f"--sign needs {error.args[0]} in the environment")
-    except (BadCallers, BadUrl) as error:
+    except (BadCallers, BadUrl, StoresUnusable) as error:
         return fail(str(error))
     except (OSError, Unavailable) as error:
         return fail(explain(error, given))
     return 0
+
+
+def why_no_functions(folder: Path) -> str:
+    """Empty if they are there."""
+    if (folder / "gateway" / "app.py").exists():
+        return ""
+    return (
+        f"{folder} holds no gateway/app.py. Run this from a checkout of Samsa, "
+        "or name its folder with --functions"
+    )
+
+
+def _why_no_stores(given: argparse.Namespace) -> str:
+    if bool(given.ledger) == bool(given.objects):
+        return ""
+    return "--ledger and --objects go together; without both, table and objects are in --data"
 
 
 def _settings(given: argparse.Namespace, app: Any) -> Any:
@@ -138,8 +162,7 @@ def _settings(given: argparse.Namespace, app: Any) -> Any:
         port=given.port,
         stage=given.stage,
         environment={
-            "SAMSA_LEDGER": read_remote_url(given.ledger, "dynamodb").text,
-            "SAMSA_OBJECTS": read_remote_url(given.objects, "s3").text,
+            **_urls(given),
             "SAMSA_ACLS": "on" if given.acls else "off",
             "SAMSA_SUPER_USERS": ";".join(given.super_user),
         },
@@ -157,7 +180,28 @@ def _settings(given: argparse.Namespace, app: Any) -> Any:
             environments=given.environments,
         ),
         chaos=Chaos(given.chaos_drop, given.chaos_kill, given.chaos_delay, seed=given.chaos_seed),
+        data=None if given.ledger else given.data.absolute(),
+        janitor_s=_janitor_s(given),
     )
+
+
+def _urls(given: argparse.Namespace) -> dict[str, str]:
+    """Of stores that are elsewhere. Raises BadUrl."""
+    if not given.ledger:
+        return {}
+    return {
+        "SAMSA_LEDGER": read_remote_url(given.ledger, "dynamodb").text,
+        "SAMSA_OBJECTS": read_remote_url(given.objects, "s3").text,
+    }
+
+
+def _janitor_s(given: argparse.Namespace) -> float:
+    from samsa_websocket.local_gateway.schedule import EVERY_S
+
+    every_s: float | None = given.janitor_every
+    if every_s is None:
+        return 0.0 if given.ledger else EVERY_S
+    return every_s
 
 
 def _keys() -> dict[str, str]:
@@ -196,7 +240,7 @@ def _callers(file: Path) -> Callers:
 async def _serve(settings: Any, app: Any, check: bool) -> None:
     """Raises BadUrl and Unavailable if a store is missing, OSError if the port is taken."""
     stop = told_to_stop()
-    if check:
+    if check and settings.data is None:
         stores = settings.environment
         await check_stores(stores["SAMSA_LEDGER"], stores["SAMSA_OBJECTS"])
     async with app.serving(settings) as api:
@@ -205,10 +249,12 @@ async def _serve(settings: Any, app: Any, check: bool) -> None:
 
 
 def _greet(settings: Any, api: Any) -> None:
+    names = settings.environment
+    data = settings.data
     lines = [
         f"The local API Gateway is listening on {api.url}",
-        f"  ledger   {settings.environment['SAMSA_LEDGER']}",
-        f"  objects  {settings.environment['SAMSA_OBJECTS']}",
+        f"  ledger   {data / 'table.db' if data else names['SAMSA_LEDGER']}",
+        f"  objects  {data / 'objects' if data else names['SAMSA_OBJECTS']}",
         f"  stats    {api.endpoint.rpartition('/')[0]}/_local/stats",
         "Try, in another terminal:",
         f"  samsa shim --url {api.url}{'' if settings.keys else ' --no-sign'}",

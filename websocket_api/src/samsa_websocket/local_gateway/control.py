@@ -9,21 +9,30 @@ from starlette.responses import JSONResponse, Response
 from .chaos import Chaos
 from .environments import EnvironmentPool
 from .gateway import LocalGateway
+from .stores.meter import StoreUse
 
 CHANCES = ("drop", "kill", "delay_s", "kill_within_s")
 
 
 class Control:
     def __init__(
-        self, gateway: LocalGateway, pools: dict[str, EnvironmentPool], chaos: Chaos
+        self,
+        gateway: LocalGateway,
+        pools: dict[str, EnvironmentPool],
+        chaos: Chaos,
+        used: StoreUse | None = None,
     ) -> None:
+        """`used`: what the embedded stores were asked, if there are any."""
+        self._used = used
         self._gateway = gateway
         self._pools = pools
         self._chaos = chaos
 
     async def stats(self, _: Request) -> Response:
         started = {name: pool.started for name, pool in self._pools.items()}
-        counts = self._gateway.stats.read()
+        counts: dict[str, Any] = dict(self._gateway.stats.read())
+        if self._used is not None:
+            counts["stores"] = self._used.read()
         return JSONResponse({**counts, "open": len(self._gateway.connections), "started": started})
 
     async def weather(self, request: Request) -> Response:

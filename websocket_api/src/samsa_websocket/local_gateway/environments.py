@@ -20,7 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from samsa.aws.sigv4 import Keys
+
 from .limits import ApiGatewayLimits
+from .stores.embedded import credentials
 
 CHANNEL_BYTES = 1024 * 1024
 
@@ -36,6 +39,8 @@ class Function:
     handler: str = "app.handler"
     memory_mb: int = 512
     environment: Mapping[str, str] = field(default_factory=dict)
+    issue: Callable[[], Keys] | None = None
+    """AWS credentials for each environment; None leaves those of this process."""
 
 
 class Environment:
@@ -44,7 +49,11 @@ class Environment:
         process: asyncio.subprocess.Process,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
+        access_key: str = "",
     ) -> None:
+        self.access_key = access_key
+        self.init_s = 0.0
+        """How long it took to start; 0 again once it has answered an event."""
         self._process = process
         self._reader = reader
         self._writer = writer
@@ -53,6 +62,8 @@ class Environment:
     @classmethod
     async def start(cls, function: Function, limits: ApiGatewayLimits) -> "Environment":
         ours, theirs = socket.socketpair()
+        began = time.monotonic()
+        keys = function.issue() if function.issue else None
         with theirs:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "samsa_websocket.local_gateway.worker",
@@ -60,9 +71,11 @@ class Environment:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=sys.stderr,  # what functions print are logs
                 pass_fds=[theirs.fileno()],
-                env=_variables(function),
+                start_new_session=True,  # Ctrl-C is for the parent, which ends this one
+                env=_variables(function, keys),
             )  # fmt: skip
-        environment = cls(process, *await asyncio.open_connection(sock=ours, limit=CHANNEL_BYTES))
+        streams = await asyncio.open_connection(sock=ours, limit=CHANNEL_BYTES)
+        environment = cls(process, *streams, keys.access_key if keys else "")
         try:
             await environment._answer(limits.init_s)
         except BaseException:
@@ -70,6 +83,7 @@ class Environment:
             await environment.ended()
             raise
         environment._signal(signal.SIGSTOP)
+        environment.init_s = time.monotonic() - began
         return environment
 
     async def invoke(self, event: Any, context: dict[str, Any], timeout_s: float) -> Any:
@@ -188,10 +202,11 @@ class EnvironmentPool:
             self.started += 1
             try:
                 environment = await Environment.start(self.function, self.limits)
-            except FunctionFailed as error:
+            except Exception as error:
+                # Any: an event that waits must hear of it, or it would be tried again for ever.
                 waiter = self._next()
                 if waiter is not None:
-                    waiter.set_exception(error)
+                    waiter.set_exception(_as_failure(error))
                     waiter.exception()  # its caller may have been cancelled at the same time
                 return
         self._offer(environment)
@@ -246,14 +261,26 @@ class EnvironmentPool:
             await environment.ended()
 
 
-def _variables(function: Function) -> dict[str, str]:
+def _as_failure(error: Exception) -> FunctionFailed:
+    if isinstance(error, FunctionFailed):
+        return error
+    return FunctionFailed(f"cannot be started: {str(error) or type(error).__name__}")
+
+
+def _variables(function: Function, keys: Keys | None) -> dict[str, str]:
+    inherited, own = dict(os.environ), {}
+    if keys is not None:
+        # Its stores are here: neither a profile nor a proxy of this shell may lead elsewhere.
+        inherited = {name: value for name, value in inherited.items() if name[:4] != "AWS_"}
+        own = {**credentials(keys), "NO_PROXY": "*", "no_proxy": "*"}
     return {
-        **os.environ,
+        **inherited,
         "AWS_LAMBDA_FUNCTION_NAME": function.name,
         "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
         "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
         "LAMBDA_TASK_ROOT": str(function.folder),
         "_HANDLER": function.handler,
         "PYTHONUNBUFFERED": "1",
+        **own,
         **function.environment,
     }

@@ -11,6 +11,7 @@ import json
 import logging
 import time
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import Any
 
 from starlette.responses import JSONResponse
@@ -26,12 +27,14 @@ from .events import ApiAddress, Party
 from .identifiers import identifier
 from .integration import Integration, IntegrationFailed
 from .limits import ApiGatewayLimits
+from .observer import Observer
 from .stats import GatewayStats
 from .throttle import ThrottleBucket
 
 log = logging.getLogger("samsa.local_api")
 
 THROTTLED = "Too Many Requests"
+LEAVING_S = 2.0
 Ending = tuple[int, str]
 
 
@@ -44,7 +47,9 @@ class LocalGateway:
         limits: ApiGatewayLimits,
         chaos: Chaos,
         stats: GatewayStats,
+        observer: Observer,
     ) -> None:
+        self.observer = observer
         self.api = api
         self.limits = limits
         self.chaos = chaos
@@ -55,6 +60,7 @@ class LocalGateway:
         self._arrivals = ThrottleBucket(limits.connections_per_s, limits.connection_burst)
         self._integration = integration
         self._tasks: set[asyncio.Task[None]] = set()
+        self._all_left = asyncio.Event()
 
     async def meet(self, socket: WebSocket) -> None:
         """One WebSocket, from handshake to end."""
@@ -67,11 +73,15 @@ class LocalGateway:
         await socket.accept()
         connection = ClientSocket(socket, party, self.limits, self.stats, time.monotonic())
         self.connections[party.connection_id] = connection
+        self._all_left.clear()
         ending = 1006, ""
         try:
             ending = await self._listen(socket, connection)
         finally:
             del self.connections[party.connection_id]
+            if not self.connections:
+                self._all_left.set()
+            self.stats.connection_s += time.monotonic() - connection.born
             self._soon(self._say_goodbye(connection, ending))
 
     async def _admit(self, socket: WebSocket) -> Party:
@@ -126,6 +136,7 @@ class LocalGateway:
 
     def _take(self, connection: ClientSocket, text: str) -> None:
         self.stats.received(len(text))
+        self.observer.message_in(text)
         if not self.requests.take(time.time()):
             self.stats.throttled += 1
             self._soon(self._apologise(connection, THROTTLED, identifier()))
@@ -161,6 +172,7 @@ class LocalGateway:
     async def _send(self, connection: ClientSocket, text: str) -> None:
         try:
             await connection.send(text, time.monotonic())
+            self.observer.message_out(text)
         except (ClientGone, TooMuch) as error:
             log_event(log, logging.DEBUG, "answer lost", why=type(error).__name__)
 
@@ -177,6 +189,16 @@ class LocalGateway:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def close_all(self) -> None:
+        """Close all connections, and wait for up to two seconds until they are."""
+        for connection in list(self.connections.values()):
+            self._soon(self._dismiss(connection))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._all_left.wait(), LEAVING_S if self.connections else 0)
+
+    async def _dismiss(self, connection: ClientSocket) -> None:
+        await connection.close(1001, "Going away")
 
     async def drain(self) -> None:
         """Wait up to two seconds for invocations and answers that are under way."""

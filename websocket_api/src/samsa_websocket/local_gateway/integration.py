@@ -14,7 +14,9 @@ from .chaos import Chaos
 from .environments import Environment, EnvironmentPool, FunctionFailed
 from .events import Event
 from .limits import ApiGatewayLimits
+from .observer import Observer, Run
 from .stats import GatewayStats
+from .stores.meter import Meter
 
 log = logging.getLogger("samsa.local_api")
 
@@ -29,15 +31,23 @@ class IntegrationFailed(Exception):
 
 class Integration:
     def __init__(
-        self, pool: EnvironmentPool, limits: ApiGatewayLimits, chaos: Chaos, stats: GatewayStats
+        self,
+        pool: EnvironmentPool,
+        limits: ApiGatewayLimits,
+        chaos: Chaos,
+        stats: GatewayStats,
+        observer: Observer,
+        meter: Meter,
     ) -> None:
+        self._observer = observer
+        self._meter = meter
         self.pool = pool
         self._limits = limits
         self._chaos = chaos
         self._stats = stats
 
     async def ask(self, asked: Event) -> dict[str, Any]:
-        invocation = asyncio.ensure_future(self._invoke(asked))
+        invocation = asyncio.ensure_future(self.invoke(asked))
         done, _ = await asyncio.wait({invocation}, timeout=self._limits.integration_s)
         if not done:
             invocation.add_done_callback(_ignore)
@@ -56,16 +66,46 @@ class Integration:
         log_event(log, logging.WARNING, "function failed", function=name, why=why or said)
         return IntegrationFailed(status, said)
 
-    async def _invoke(self, asked: Event) -> Any:
+    async def invoke(self, asked: Event) -> Any:
+        """Raises FunctionFailed."""
         await asyncio.sleep(self._chaos.delay())
         self._stats.invocations += 1
         self._stats.running += 1
         began = time.monotonic()
+        by: list[tuple[Environment, float]] = []
+
+        def begin(environment: Environment) -> None:
+            by.append((environment, time.monotonic()))
+            self._doom(environment)
+
+        has_failed = True
         try:
-            return await self.pool.invoke(asked, self._doom)
+            answer = await self.pool.invoke(asked, begin)
+            has_failed = False
+            return answer
         finally:
             self._stats.running -= 1
             self._stats.ran(time.monotonic() - began)
+            for environment, since in by:
+                self._ran(asked, environment, time.monotonic() - since, has_failed)
+
+    def _ran(self, asked: Event, by: Environment, seconds: float, has_failed: bool) -> None:
+        function, init_s = self.pool.function, by.init_s
+        by.init_s = 0.0
+        self._stats.billed(function.memory_mb, init_s + seconds)
+        used = self._meter.take(by.access_key)
+        self._observer.invoked(
+            Run(
+                function.name,
+                _kind_of(asked),
+                function.memory_mb,
+                init_s,
+                seconds,
+                used,
+                asked.get("body") or "",
+                has_failed,
+            )
+        )
 
     def _doom(self, environment: Environment) -> None:
         """Kill this invocation later, if fault injection chooses it."""
@@ -76,6 +116,13 @@ class Integration:
     def _kill_if_busy(self, environment: Environment) -> None:
         if environment in self.pool.busy:
             environment.kill()
+
+
+def _kind_of(asked: Event) -> str:
+    context = asked.get("requestContext")
+    if context is None:
+        return "SCHEDULE"
+    return str(context.get("eventType", "HTTP"))
 
 
 def _ignore(invocation: "asyncio.Future[Any]") -> None:

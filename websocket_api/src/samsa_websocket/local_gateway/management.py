@@ -45,13 +45,15 @@ class Management:
     async def _post(self, connection: ClientSocket, body: bytes) -> Response:
         if len(body) > self._gateway.limits.message_bytes:
             return _error(413, "PayloadTooLargeException", "Message too long")
+        text = body.decode(errors="replace")
         try:
-            await connection.send(body.decode(errors="replace"), time.monotonic())
+            await connection.send(text, time.monotonic())
         except ClientGone:
             return _error(410, "GoneException")
         except TooMuch:
             return _error(429, "LimitExceededException", "The client does not read")
         self._gateway.stats.pushed += 1
+        self._gateway.observer.pushed(text)
         return Response(status_code=200)
 
 

@@ -14,8 +14,9 @@ from urllib.parse import parse_qsl, quote
 
 from samsa.aws.sigv4 import ALGORITHM, signature, signing_key, sorted_query
 
-SERVICE = "execute-api"
+SERVICE, S3 = "execute-api", "s3"
 SKEW_S = 5 * 60
+LASTS = re.compile("[0-9]{1,6}")
 HEADER = re.compile(rf"{ALGORITHM} +Credential=([^, ]+), *SignedHeaders=([^, ]+), *Signature=(\w+)")
 
 
@@ -31,6 +32,9 @@ class SignedRequest:
     query: str
     headers: Sequence[tuple[str, str]]
     body: bytes = b""
+    service: str = SERVICE
+    payload: str | None = None
+    """What was signed in place of the body's hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,16 @@ def verify(request: SignedRequest, keys: Mapping[str, str], now: float) -> str:
     secret = keys.get(signed.access_key)
     if secret is None:
         raise SignatureRefused("The security token included in the request is invalid.")
-    if signed.scope.split("/")[2:] != [SERVICE, "aws4_request"]:
-        raise SignatureRefused(f"Credential should be scoped to correct service: '{SERVICE}'.")
+    if signed.scope.split("/")[2:] != [request.service, "aws4_request"]:
+        raise SignatureRefused(
+            f"Credential should be scoped to correct service: '{request.service}'."
+        )
     age = now - _seconds(signed.date)
     if not -SKEW_S <= age <= signed.lasts_s:
         raise SignatureRefused("Signature expired")
     key, asked = signing_key(secret, signed.scope), _canonical(request, signed)
-    if not hmac.compare_digest(signature(key, signed.date, signed.scope, asked), signed.signature):
+    made = signature(key, signed.date, signed.scope, asked)
+    if not hmac.compare_digest(made.encode(), signed.signature.encode(errors="replace")):
         raise SignatureRefused(
             "The request signature we calculated does not match the one you provided."
         )
@@ -86,7 +93,7 @@ def _of_query(request: SignedRequest) -> Signed | None:
         query.get("X-Amz-SignedHeaders", ""),
         query.get("X-Amz-Signature", ""),
         query.get("X-Amz-Date", ""),
-        int(lasts) if lasts.isdigit() else 0,
+        int(lasts) if LASTS.fullmatch(lasts) else 0,
     )
 
 
@@ -100,14 +107,16 @@ def _seconds(date: str) -> float:
 def _canonical(request: SignedRequest, signed: Signed) -> str:
     names = signed.signed_headers.split(";")
     values = [f"{name}:{_header(request, name)}\n" for name in names]
+    path = request.path or "/"
+    payload = request.payload
     return "\n".join(
         [
             request.method,
-            quote(request.path or "/", safe="/~"),
+            path if request.service == S3 else quote(path, safe="/~"),
             sorted_query(request.query),
             "".join(values),
             signed.signed_headers,
-            hashlib.sha256(request.body).hexdigest(),
+            hashlib.sha256(request.body).hexdigest() if payload is None else payload,
         ]
     )
 
