@@ -17,7 +17,7 @@ PROJECTS := $(wildcard layers/samsa/pyproject.toml */pyproject.toml)
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run prepare quick test soak fuzz histories check audit format docs bench lock dist bundle deploy clean
+.PHONY: help setup run demo prepare quick test soak fuzz histories check audit format docs bench lock dist bundle deploy clean
 
 help: ## List what there is to make
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ $(DEV_STAMP): requirements/dev.txt requirements/run.txt $(PROJECTS) | $(BIN)/pyt
 setup: $(RUN_STAMP) ## Make .venv with samsa in it
 run: $(RUN_STAMP) ## Start a broker on 127.0.0.1:9092 (ARGS="--port 0" and so on)
 	@exec $(BIN)/samsa up $(ARGS)
+
+demo: $(RUN_STAMP) ## Try the serverless path on this machine, hop by hop (ARGS="--count 10")
+	@exec $(BIN)/samsa demo serverless $(ARGS)
 
 prepare: $(DEV_STAMP) ## Fetch and build what tests need beyond PyPI: servers, drivers, tools
 	@$(BIN)/python tests/support/prepare.py

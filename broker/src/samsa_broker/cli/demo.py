@@ -1,4 +1,4 @@
-"""samsa demo: writes data to try Samsa with to a running broker."""
+"""samsa demo: the demos. This module has the trucks, which write data to a running broker."""
 
 import argparse
 import random
@@ -12,6 +12,7 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import create_topics
 from samsa_broker.demo.story import Form, Plot, tell
 
+from . import demo_serverless
 from .client import Client, check
 from .demo_writing import DemoWriter
 from .options import add_bootstrap
@@ -28,10 +29,12 @@ examples:
 def add_to(commands: Any) -> None:
     demo = commands.add_parser(
         "demo",
-        help="write made-up data to try things with",
-        description="Data to try Samsa with, written to a broker that runs.",
+        help="try things: the functions on this machine, or made-up data",
+        description="Demos. Without a name, they are listed.",
     )
-    stories = demo.add_subparsers(dest="story", metavar="STORY", required=True)
+    stories = demo.add_subparsers(dest="story", metavar="DEMO")
+    demo.set_defaults(run=lambda _: list_demos(stories))
+    demo_serverless.add_to(stories)
     trucks = stories.add_parser(
         "trucks",
         help="positions of a fleet of trucks",
@@ -84,6 +87,13 @@ def add_to(commands: Any) -> None:
     )  # fmt: skip
     add_bootstrap(trucks)
     trucks.set_defaults(run=run)
+
+
+def list_demos(stories: Any) -> int:
+    for choice in stories._choices_actions:
+        print(f"samsa demo {choice.dest:<12} {choice.help}")
+    print("With --help each of them says more.")
+    return 0
 
 
 def run(given: argparse.Namespace) -> int:
