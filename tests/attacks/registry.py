@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from attacks import budget, connections, frames, groups, kafka, logins, records, upkeep
+from attacks import budget, connections, frames, groups, kafka, logins, records, schemas, upkeep
 from attacks.connections import HTTP, WITH_METRICS
 from server.process import Samsa
 
@@ -58,6 +58,8 @@ ATTACKS = (
     Attack(connections.idle_http_connections, options=HTTP),
     Attack(connections.http_heads_that_never_end, options=HTTP),
     Attack(connections.http_bodies_that_never_end, options=HTTP),
+    Attack(schemas.schemas_of_a_megabyte, 1, HTTP),
+    Attack(schemas.a_topic_of_schemas_that_are_none, 1, HTTP),
     Attack(connections.an_http_body_of_a_million_records, options=HTTP),
     Attack(connections.http_bodies_of_as_many_records_as_may_be, options=HTTP),
     Attack(connections.idle_connections_to_the_metrics_port, options=WITH_METRICS),

@@ -65,6 +65,7 @@ class Assembly:
             settings.log_retention_hours,
             groups=_groups(settings.initial_rebalance_delay_ms),
             look_at_transactions_ms=LOOK_AT_TRANSACTIONS_MS,
+            schema_registry=settings.schema_registry,
         )
         self.broker = Broker(stores, "", rules, groups=DynamoGroups(self.ledger.table))
         self.audit: Audit | None = None

@@ -29,6 +29,7 @@ class GatewaySettings:
     """For topics without a setting of their own; -1 for ever."""
     access: SecurityRules | None = None
     """None: there are no ACLs, and every client that can connect may do everything."""
+    schema_registry: bool = True
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "GatewaySettings":
@@ -47,6 +48,7 @@ class GatewaySettings:
             int(delay) if delay else None,
             retention_hours(environment),
             rules_of(environment),
+            environment.get("SAMSA_SCHEMA_REGISTRY", "on").lower() != "off",
         )
 
 

@@ -1,8 +1,9 @@
 """Keys, values and headers: bytes in Kafka, and in JSON text, JSON or base64.
 
 What is read can be written back unchanged: `{"text": …}`, `{"json": …}`, `{"base64": …}`, or null.
-A plain string is short for text. Reading never loses anything: bytes that do not fit the encoding
-that was asked for come in the next best one, and base64 fits all bytes.
+Values with a schema of the registry are `{"avro": …}`, `{"jsonschema": …}` and `{"protobuf": …}`
+(`by_schema.py`). A plain string is short for text. Reading never loses anything: bytes that do not
+fit the encoding that was asked for come in the next best one, and base64 fits all bytes.
 """
 
 import base64
@@ -13,7 +14,9 @@ from typing import Any, TypeAlias
 
 from pydantic import Field, field_validator
 
-from .parameters import StrictBody, examples
+from samsa.schemas.contents import SchemaKind
+
+from .parameters import INT32_MAX, StrictBody, examples
 
 BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 MARGIN = 50
@@ -23,12 +26,14 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 class Encoding(StrEnum):
-    """How to show bytes: `auto` is text where they are text, else base64."""
+    """How to show bytes: `auto` is text where they are text, else base64; `schema` is as the schema
+    says that they name, else as `auto`."""
 
     AUTO = "auto"
     TEXT = "text"
     JSON = "json"
     BASE64 = "base64"
+    SCHEMA = "schema"
 
 
 class Text(StrictBody):
@@ -68,11 +73,46 @@ class Base64(StrictBody):
         return base64.b64decode(self.base64)
 
 
-Content: TypeAlias = str | Text | Json | Base64
-Shown: TypeAlias = Text | Json | Base64
+class BySchema(StrictBody):
+    schema_id: int | None = Field(
+        default=None,
+        ge=1,
+        le=INT32_MAX,
+        description="The latest of the subject TOPIC-key or TOPIC-value, if left out",
+    )
+    value: Any
 
 
-def encoded(content: Content | None) -> bytes | None:
+class Avro(BySchema):
+    """JSON as Avro defines it. The name of a union's type may be left out."""
+
+    value: Any = Field(alias="avro")
+
+
+class JsonSchema(BySchema):
+    """Any JSON value that fits a JSON Schema."""
+
+    value: Any = Field(alias="jsonschema")
+
+
+class Protobuf(BySchema):
+    """JSON as Protobuf defines it, of the schema's first message."""
+
+    value: Any = Field(alias="protobuf")
+
+
+KINDS: dict[SchemaKind, tuple[type[BySchema], str]] = {
+    SchemaKind.AVRO: (Avro, "avro"),
+    SchemaKind.JSON: (JsonSchema, "jsonschema"),
+    SchemaKind.PROTOBUF: (Protobuf, "protobuf"),
+}
+"""With the name of the field that has the value."""
+Plain: TypeAlias = str | Text | Json | Base64
+Content: TypeAlias = Plain | Avro | JsonSchema | Protobuf
+Shown: TypeAlias = Text | Json | Base64 | Avro | JsonSchema | Protobuf
+
+
+def encoded(content: Plain | None) -> bytes | None:
     if content is None:
         return None
     return content.encode() if isinstance(content, str) else content.encoded()
@@ -99,10 +139,15 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
     """None if it is no JSON, or cannot be written again: nested too deeply, or NaN or infinity."""
     try:
         value = json.loads(data)
-        _dumped(value).encode()
+        raise_unless_tellable(value)
     except (ValueError, RecursionError):
         return None
     return {"json": value}
+
+
+def raise_unless_tellable(value: Any) -> None:
+    """Raises ValueError, RecursionError for what JSON cannot tell, or UTF-8 cannot."""
+    _dumped(value).encode()
 
 
 def _dumped(value: Any) -> str:
