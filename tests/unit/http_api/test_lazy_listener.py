@@ -16,6 +16,7 @@ from samsa_broker.cli import up_http
 from samsa_broker.cli.main import parser
 from samsa_broker.cli.up_http import HttpFront
 from samsa_broker.server.http_entry import HttpAddress, HttpEntry
+from samsa_broker.server.listener import Server
 
 KAFKA = ("127.0.0.1", 9092)
 OPEN = HttpEntry(None, None)
@@ -68,7 +69,7 @@ async def test_the_usual_port_may_be_taken_and_the_broker_goes_on(
 ):
     monkeypatch.setattr(up_http, "DEFAULT", HttpAddress(*taken))
     front = HttpFront(...)
-    front.open(site.broker, KAFKA, OPEN)
+    front.open(Server(site.broker), KAFKA, OPEN)
     assert f"HTTP port {taken[1]} on 127.0.0.1 is taken" in front.line
     assert "--http 127.0.0.1:0" in front.line
     await front.close()
@@ -76,7 +77,7 @@ async def test_the_usual_port_may_be_taken_and_the_broker_goes_on(
 
 async def test_a_port_that_was_asked_for_must_be_free(site: Site, taken: tuple[str, int]):
     with pytest.raises(OSError, match="is taken; --http"):
-        HttpFront(HttpAddress(*taken)).open(site.broker, KAFKA, OPEN)
+        HttpFront(HttpAddress(*taken)).open(Server(site.broker), KAFKA, OPEN)
 
 
 async def test_without_its_packages_there_is_none_and_the_broker_goes_on(
@@ -87,12 +88,12 @@ async def test_without_its_packages_there_is_none_and_the_broker_goes_on(
 
     monkeypatch.setattr(listener, "find_spec", without_fastapi)
     front = HttpFront(...)
-    front.open(site.broker, KAFKA, OPEN)
+    front.open(Server(site.broker), KAFKA, OPEN)
     assert (
         "fastapi is not installed; try: pip install fastapi fastapi-offline uvicorn" in front.line
     )
     with pytest.raises(OSError, match="not installed"):
-        HttpFront(HttpAddress("127.0.0.1", 0)).open(site.broker, KAFKA, OPEN)
+        HttpFront(HttpAddress("127.0.0.1", 0)).open(Server(site.broker), KAFKA, OPEN)
 
 
 def test_the_last_word_counts_and_the_usual_place_is_loopback():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from samsa.broker.broker import Broker, Rules
+from samsa.local.memory_room import DEFAULT_BYTES
 from samsa.local.wakeups import LocalWakeups
 from samsa.log.stores import Limits
 from samsa.runtime.logs import event
@@ -52,6 +53,8 @@ class ServerSettings:
     metrics: HttpAddress | None = None
     fsync: bool = False
     cache_bytes: int = 256 * 1024 * 1024
+    memory_bytes: int = DEFAULT_BYTES
+    """For the records and the ledger, if they are in memory."""
     upkeep_every_s: float = 300.0
     rules: Rules = field(default_factory=Rules)
     limits: ServerLimits = field(default_factory=ServerLimits)
@@ -65,7 +68,7 @@ Ready = Callable[[Sequence[ListenerAddress], HttpAddress | None], None]
 class ExtraListener(Protocol):
     """A further listener beside Kafka's port, such as the one of the HTTP API."""
 
-    def open(self, broker: Broker, kafka: tuple[str, int], entry: HttpEntry) -> None:
+    def open(self, server: Server, kafka: tuple[str, int], entry: HttpEntry) -> None:
         """Raises OSError."""
         ...
 
@@ -96,6 +99,7 @@ async def run(
             settings.log_limits,
             fsync=settings.fsync,
             cache_bytes=settings.cache_bytes,
+            memory_bytes=settings.memory_bytes,
         ) as found:
             await hear_others(
                 wakeups,
@@ -156,7 +160,7 @@ async def _serve(
     if settings.metrics is not None:
         metrics, metrics_address = await serve_metrics(server, settings.metrics, entry)
     for listener in listeners:
-        listener.open(broker, advertise or (host, port), entry)
+        listener.open(server, advertise or (host, port), entry)
     place = await announced_place(advertise, (host, port))
     announcer = Announcer(
         broker, place, settings.zone, is_remote=_is_remote(settings), is_alone=found.is_alone
@@ -225,7 +229,7 @@ def _tls(kind: Kind, files: TlsFiles | None) -> TlsContext | None:
 
 def _is_remote(settings: ServerSettings) -> bool:
     """Whether other machines may use the ledger too."""
-    return not settings.ledger.startswith("sqlite:")
+    return not settings.ledger.startswith(("sqlite:", "memory:"))
 
 
 def _within_files(limits: ServerLimits) -> ServerLimits:

@@ -27,6 +27,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from enum import Enum, auto
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from samsa.broker.broker import Answer, Held, Later
@@ -96,6 +97,8 @@ class Connection:
         self._buffer = self._reader.buffer
         self._quotas = RequestQuotas(self._requests, server.stats, self._mute)
         self._is_muted = False
+        self._began_s = 0.0
+        """When the last request began; 0 while nobody wants to know (`Latencies`)."""
         self._room = RequestRoom(self._buffer, server)
         self._answers = Answers(self._sender, server)
         self._replies = PendingReplies(self._send_ready, self._memory_free)
@@ -120,6 +123,10 @@ class Connection:
     def has_logged_in(self) -> bool:
         """By SASL. From then on it has a principal of its own, for ever."""
         return self._requests.access.principal is not ANONYMOUS
+
+    @property
+    def has_produced(self) -> bool:
+        return self._requests.has_produced
 
     @property
     def last_active(self) -> float:
@@ -265,7 +272,7 @@ class Connection:
         self._count(request)
         if throttling is not None and (throttle := self._requests.throttle(request)) is not None:
             self._quotas.count_produce(later, throttle, len(frame))
-        self._replies.add(request, later)
+        self._replies.add(request, later, self._began_s)
         return True
 
     async def _handle(self, frame: memoryview) -> None:
@@ -283,7 +290,10 @@ class Connection:
             await self._quotas.finish(request, self._finish(request, answer))
 
     def _count(self, request: KafkaRequest) -> None:
-        self._server.stats.requests[request.api_key] += 1
+        stats = self._server.stats
+        stats.requests[request.api_key] += 1
+        if stats.latencies is not None:
+            self._began_s = perf_counter()
         if request.api_key in HEARTBEATS:
             self._reader.count_heartbeat(self._progress.last_active)
         else:
@@ -293,18 +303,22 @@ class Connection:
         """Send the answer, and free the request's memory. A Later does both when it is ready."""
         if isinstance(answer, Later):
             self._requests.learn(request, answer)
-            self._replies.add(request, answer)
+            self._replies.add(request, answer, self._began_s)
             return
         if isinstance(answer, Held):
             self._phase = SENDING
             await self._answers.send_held(request, answer)
         elif not self._answers.send(request, answer):
             await self._answers.send_long(request, answer)
+        if self._began_s:
+            self._server.stats.note_answer(request, self._began_s)
         self._buffer.release()
 
     def _send_ready(self, ready: list[PendingReply]) -> None:
         try:
             self._answers.send_ready(ready)
+            if self._began_s:
+                self._server.stats.note_produces(ready)
         except Exception:
             log.exception("produce failed peer=%s", self.peer)
             self.abort()

@@ -19,10 +19,13 @@ EARLY_S = 0.002
 class PendingReply:
     """One request whose answer is under way."""
 
-    __slots__ = ("answered", "due", "later", "left", "ready", "replies", "request")
+    __slots__ = ("answered", "began_s", "due", "later", "left", "ready", "replies", "request")
 
-    def __init__(self, replies: "PendingReplies", request: KafkaRequest, later: Later) -> None:
+    def __init__(
+        self, replies: "PendingReplies", request: KafkaRequest, later: Later, began_s: float
+    ) -> None:
         self.replies = replies
+        self.began_s = began_s
         self.request = request
         self.later = later
         self.left = 0
@@ -64,8 +67,9 @@ class PendingReplies:
     def __len__(self) -> int:
         return len(self._queue)
 
-    def add(self, request: KafkaRequest, later: Later) -> None:
-        reply = PendingReply(self, request, later)
+    def add(self, request: KafkaRequest, later: Later, began_s: float = 0.0) -> None:
+        """`began_s`: 0 if nobody wants to know how long it takes."""
+        reply = PendingReply(self, request, later, began_s)
         self._queue.append(reply)
         reply.start()
         if reply.ready:

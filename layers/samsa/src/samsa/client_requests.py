@@ -40,6 +40,11 @@ class ClientRequests:
         self._client_host = client_host
         self._templates = ProduceTemplates()
 
+    @property
+    def has_produced(self) -> bool:
+        """To one partition at a time, as producers do that write a little."""
+        return len(self._templates) > 0
+
     def begin_alike(self, frame: memoryview) -> tuple[KafkaRequest, Later] | None:
         """Begin a produce that is like an earlier one. None: the frame has to be read and answered
         as usual."""

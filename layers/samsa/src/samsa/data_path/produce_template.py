@@ -68,6 +68,9 @@ class ProduceTemplates:
         self._end = 0
         """Where the bytes before the records end, in the template that was learned last."""
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def learn(self, request: KafkaRequest, row: "wire.ProduceRequest") -> None:
         """`row` is for one partition."""
         version = request.api_version

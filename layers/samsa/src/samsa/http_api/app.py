@@ -6,8 +6,9 @@ from samsa import __version__
 
 from . import described, failures
 from .guard import RequestGuard
-from .kafka_client import ServedBroker
+from .kafka_client import Served
 from .login_first import LoginFirst
+from .registry_routes import RegistryRoute
 from .routes import (
     cluster,
     configs,
@@ -23,7 +24,7 @@ from .sessions import EVERYONE, Login
 ROUTES = (topics, partitions, configs, produce, read, groups, group_offsets, cluster)
 
 
-def application(served: ServedBroker, login: Login = EVERYONE) -> FastAPI:
+def application(served: Served, login: Login = EVERYONE) -> FastAPI:
     app = FastAPI(
         title="Samsa",
         version=__version__,
@@ -36,6 +37,7 @@ def application(served: ServedBroker, login: Login = EVERYONE) -> FastAPI:
     app.state.routes = [route for each in ROUTES for route in each.router.routes]
     for each in ROUTES:
         app.include_router(each.router)
+    app.router.routes.append(RegistryRoute())
     failures.add_to(app)
     described.add_to(app)
     app.add_middleware(RequestGuard)

@@ -50,7 +50,7 @@ class JsonRequest(Request):
     async def json(self) -> Any:
         """Raises HTTPException, JSONDecodeError."""
         body = await self.body()
-        work: Work = self.app.state.served.broker.work
+        work: Work = self.app.state.served.work
         most = self.most_values or VALUES_PER_ELEMENT * work.limits.max_elements
         return await work.in_slices(_parsed(body, most))
 

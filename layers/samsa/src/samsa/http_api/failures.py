@@ -22,6 +22,20 @@ MOST_ERRORS = 20
 """The most errors in one answer."""
 
 
+def detail_of(error: Exception) -> str | None:
+    """For an answer that has begun already: the sentence about an expected failure; None if it is
+    a mistake of ours."""
+    if isinstance(error, Refused):
+        return error.message
+    if isinstance(error, UnknownPartition):
+        return "the topic was deleted"
+    if isinstance(error, RequestFailed | OutOfRange | RecordError):
+        return str(error)
+    if isinstance(error, Unavailable | Missing | TimeoutError):
+        return str(error) or "the store is slow"
+    return None
+
+
 def add_to(app: FastAPI) -> None:
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(RequestFailed, _failed)

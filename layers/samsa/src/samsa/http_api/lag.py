@@ -8,19 +8,19 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.group_offsets import LAST_BY_NAME, Where, fetch_request, fetched
 from samsa.wire.messages import list_offsets
 
-from .kafka_client import InProcessClient, check
+from .kafka_client import KafkaClient, check
 
 LATEST, EARLIEST = -1, -2
 
 
-async def committed(group: str, kafka: InProcessClient) -> dict[Where, int]:
+async def committed(group: str, kafka: KafkaClient) -> dict[Where, int]:
     row = fetch_request(group)
     (answer,) = (await kafka.ask(ApiKey.OFFSET_FETCH, row, LAST_BY_NAME)).groups
     check(answer.error_code, None, f"group {group!r}")
     return fetched(answer)
 
 
-async def ends_of(wanted: Iterable[Where], kafka: InProcessClient) -> dict[Where, int | None]:
+async def ends_of(wanted: Iterable[Where], kafka: KafkaClient) -> dict[Where, int | None]:
     """The end of each partition; None if the partition does not exist any more."""
     topics: dict[str, list[int]] = {}
     for topic, number in wanted:
@@ -41,7 +41,7 @@ def _there(code: int, where: Where) -> bool:
 
 
 async def offsets_at(
-    topic: str, numbers: Iterable[int], timestamp: int, kafka: InProcessClient
+    topic: str, numbers: Iterable[int], timestamp: int, kafka: KafkaClient
 ) -> dict[int, int]:
     """By partition; −1 if it has no record that is as young as that. Raises Refused."""
     found = {}
@@ -52,7 +52,7 @@ async def offsets_at(
 
 
 async def _entries(
-    topic: str, numbers: Iterable[int], timestamp: int, kafka: InProcessClient
+    topic: str, numbers: Iterable[int], timestamp: int, kafka: KafkaClient
 ) -> list[Any]:
     asked = [list_offsets.PARTITION(partition_index=n, timestamp=timestamp) for n in numbers]
     row = list_offsets.REQUEST(

@@ -31,6 +31,16 @@ class Listening(Protocol):
     async def wait_closed(self) -> None: ...
 
 
+class Extension(Protocol):
+    """More routes, of whoever starts the listener."""
+
+    def add_to(self, app: Any) -> None:
+        """Called once, off the event loop, before the first request is answered."""
+
+    async def close(self) -> None:
+        """End what would go on for ever. May be called without `add_to`."""
+
+
 Listen = Callable[[socket.socket, Callable[[], asyncio.Protocol]], Listening]
 """Accepts connections, and gives each to a protocol."""
 
@@ -41,8 +51,15 @@ def missing() -> str | None:
 
 
 class LazyListener:
-    def __init__(self, host: str, port: int, names: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        names: Collection[str] = (),
+        extension: Extension | None = None,
+    ) -> None:
         """`names`: accepted in the Host header, beside addresses."""
+        self._extension = extension
         self.host = host
         self.port = port
         self._names = names
@@ -96,13 +113,15 @@ class LazyListener:
         assert self._kafka is not None
         served = import_module("samsa.http_api.kafka_client").ServedBroker(*self._kafka)
         return import_module("samsa.http_api.server").server(
-            served, self._login, listening, self._names, self._listen_tls
+            served, self._login, listening, self._names, self._listen_tls, self._extension
         )
 
     async def close(self) -> None:
         """Requests that are being answered are finished, within two seconds."""
         if self._listening is None:
             return
+        if self._extension is not None:
+            await self._extension.close()
         if self._serving is None:
             asyncio.get_running_loop().remove_reader(self._listening.fileno())
         elif self._server is None:

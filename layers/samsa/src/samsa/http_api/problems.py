@@ -66,9 +66,13 @@ KINDS: Mapping[ErrorCode, ProblemKind] = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: ProblemKind(403, _ACL),
     ErrorCode.GROUP_AUTHORIZATION_FAILED: ProblemKind(403, _ACL),
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: ProblemKind(403, _ACL),
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: ProblemKind(403, _ACL),
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ProblemKind(404, _TOPICS),
     ErrorCode.UNKNOWN_TOPIC_ID: ProblemKind(404, _TOPICS),
     ErrorCode.GROUP_ID_NOT_FOUND: ProblemKind(404, "GET /groups lists the groups that there are."),
+    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: ProblemKind(
+        404, "samsa transactions list shows the transactional ids that there are."
+    ),
     ErrorCode.TOPIC_ALREADY_EXISTS: ProblemKind(409, "Use it, or choose another name."),
     ErrorCode.NON_EMPTY_GROUP: ProblemKind(409, _MEMBERS),
     ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: ProblemKind(409, _MEMBERS),
@@ -83,7 +87,10 @@ KINDS: Mapping[ErrorCode, ProblemKind] = {
     ErrorCode.REQUEST_TIMED_OUT: ProblemKind(UNAVAILABLE, _AGAIN),
     ErrorCode.KAFKA_STORAGE_ERROR: ProblemKind(UNAVAILABLE, _AGAIN),
     ErrorCode.COORDINATOR_NOT_AVAILABLE: ProblemKind(UNAVAILABLE, _AGAIN),
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ProblemKind(UNAVAILABLE, _AGAIN),
+    ErrorCode.NOT_COORDINATOR: ProblemKind(UNAVAILABLE, _AGAIN),
     ErrorCode.LEADER_NOT_AVAILABLE: ProblemKind(UNAVAILABLE, _AGAIN),
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ProblemKind(UNAVAILABLE, _AGAIN),
 }
 """An error that is not listed is a mistake of the client: 422."""
 

@@ -12,21 +12,25 @@ from samsa.http_api.origins import OwnSiteOnly, is_loopback
 
 from .app import application
 from .guard import stranger
-from .kafka_client import ServedBroker
-from .lazy_listener import Listen
+from .kafka_client import Served
+from .lazy_listener import Extension, Listen
 from .sessions import Login
 
 
 def server(
-    served: ServedBroker,
+    served: Served,
     login: Login,
     listening: socket.socket,
     names: Collection[str] = (),
     listen: Listen | None = None,
+    extension: Extension | None = None,
 ) -> AsgiServer:
     """Importing and assembling this takes a second; it does not use the event loop."""
     loopback = is_loopback(str(listening.getsockname()[0]))
-    app: ASGIApp = OwnSiteOnly(application(served, login), stranger, loopback=loopback, names=names)
+    routes = application(served, login)
+    if extension is not None:
+        extension.add_to(routes)
+    app: ASGIApp = OwnSiteOnly(routes, stranger, loopback=loopback, names=names)
     return AsgiServer(
         uvicorn.Config(
             app,

@@ -10,7 +10,7 @@ from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import produce
 
-from .kafka_client import InProcessClient
+from .kafka_client import KafkaClient
 from .partitioner import partition_in_steps
 
 LAST_BY_NAME = 12
@@ -36,13 +36,12 @@ class TargetPartition(NamedTuple):
 
 
 async def write(
-    topic: Topic, drafts: Sequence[RecordDraft], kafka: InProcessClient
+    topic: Topic, drafts: Sequence[RecordDraft], kafka: KafkaClient
 ) -> list[TargetPartition]:
     """A place for each draft, in order. Records of one partition are stored together or not at
     all."""
-    stores, work = kafka.broker.stores, kafka.broker.work
-    now, word = stores.clock.now_ms(), stores.nonce()
-    at, data = await work.in_slices(_batched(topic, drafts, now, word))
+    now, word = kafka.now_ms(), kafka.nonce()
+    at, data = await kafka.work.in_slices(_batched(topic, drafts, now, word))
     bases = await _send(topic.name, data, kafka)
     return [TargetPartition(number, _offset(bases[number], index)) for number, index in at]
 
@@ -75,7 +74,7 @@ def _offset(base: int | Refused, index: int) -> int | Refused:
     return base if isinstance(base, Refused) else base + index
 
 
-async def _send(topic: str, data: list[Any], kafka: InProcessClient) -> dict[int, int | Refused]:
+async def _send(topic: str, data: list[Any], kafka: KafkaClient) -> dict[int, int | Refused]:
     """The offset of each batch, or why it has none."""
     row = produce.REQUEST(
         acks=STORED,

@@ -35,6 +35,8 @@ class Appender:
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
         self._producers = Producers(stores)
+        self.appended = 0
+        """Offsets that were given out to batches, since this process began."""
 
     @property
     def is_remote(self) -> bool:
@@ -81,6 +83,7 @@ class Appender:
             producers.lost(partition, lost)
             return False
         producers.stored(partition, known, base)
+        self.appended += layout.extent.offsets
         appended = None
         if head.watchers and not head.open_transactions:
             # With an open transaction, not every reader may see what was appended.

@@ -44,6 +44,11 @@ class Log:
         window_ms = stores.limits.window_ms
         self._window = Window(window_ms) if window_ms else None
 
+    @property
+    def appended(self) -> int:
+        """Offsets that this process has appended."""
+        return self.appender.appended
+
     @cached_property
     def compactor(self) -> "Compactor":
         """Imported with the first compacted topic."""

@@ -1,11 +1,13 @@
 """Segments (merged or compacted objects): their keys, their writing, and their longest span."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from samsa.ports import Buffer, Extent, Partition, PendingDeletion
 
 from .stores import Stores, partition_prefix
 
+_SEGMENT = re.compile(r"/\d{20}-\d{20}-[^/]*$")
 LONGEST = 2**31
 """Offsets that one extent may span: marks count from its base in 32 bits."""
 
@@ -13,6 +15,10 @@ LONGEST = 2**31
 def segment_key(partition: Partition, base: int, end: int, nonce: str) -> str:
     """A key that no other object has."""
     return f"{partition_prefix(partition)}{base:020d}-{end:020d}-{nonce}"
+
+
+def is_segment(key: str) -> bool:
+    return _SEGMENT.search(key) is not None
 
 
 async def swap_in(

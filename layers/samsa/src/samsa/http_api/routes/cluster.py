@@ -1,9 +1,6 @@
 """The cluster: whether it is well, and what it is."""
 
-import asyncio
-import contextlib
-from collections.abc import Awaitable
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -11,14 +8,10 @@ from pydantic import BaseModel, Field
 from samsa import __version__
 from samsa.http_api.described import refusals
 from samsa.http_api.kafka_client import Asked, check
-from samsa.ports import Missing, Unavailable
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import describe_cluster
 
 router = APIRouter(tags=["cluster"])
-NOBODY = "no such thing"
-"""Neither a topic's name nor an object's has spaces."""
-PATIENCE_S = 5.0
 
 
 class Health(BaseModel):
@@ -49,32 +42,17 @@ class Cluster(BaseModel):
 async def health(kafka: Asked) -> Health:
     """Both stores were asked something just now, and knew the answer; else 503 says which did
     not."""
-    stores = kafka.broker.stores
-    await asyncio.gather(
-        _answers("ledger", stores.ledger.topic(NOBODY)),
-        _answers("objects", stores.objects.get(f"log/{NOBODY}")),
-    )
+    await kafka.check_health()
     return Health(status="ok", ledger="ok", objects="ok", version=__version__)
-
-
-async def _answers(store: str, asked: Awaitable[Any]) -> None:
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            with contextlib.suppress(Missing):
-                await asked
-    except (Unavailable, TimeoutError) as error:
-        why = str(error) or f"no answer within {PATIENCE_S:.0f} s"
-        raise Unavailable(f"{store}: {why}") from error
 
 
 @router.get("/cluster", summary="What it is", responses=refusals())
 async def cluster(kafka: Asked) -> Cluster:
-    await kafka.broker.find_cluster_id()
+    rules = await kafka.rules()
     answer = await kafka.ask(ApiKey.DESCRIBE_CLUSTER, describe_cluster.REQUEST())
     check(answer.error_code, answer.error_message, "cluster")
-    rules = kafka.broker.rules
     return Cluster(
-        cluster_id=answer.cluster_id,
+        cluster_id=rules.cluster_id,
         version=__version__,
         default_partitions=rules.default_partitions,
         auto_create_topics=rules.auto_create_topics,

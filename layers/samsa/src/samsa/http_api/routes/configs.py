@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from samsa.handlers.k44_incremental_alter_configs import ConfigOperation
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, InProcessClient, check
+from samsa.http_api.kafka_client import Asked, KafkaClient, check
 from samsa.http_api.parameters import StrictBody, TopicName, examples
 from samsa.topics.broker_configs import DEFAULTS
 from samsa.topics.config_kinds import ConfigType
@@ -20,6 +20,12 @@ from samsa.wire.messages import describe_configs, incremental_alter_configs
 from .topics import ConfigValue, told
 
 router = APIRouter(tags=["configs"], route_class=route_with(MOST_VALUES))
+
+SOURCES = {each.value: each.name.lower() for each in Source} | {2: "broker", 3: "broker"}
+"""2 and 3 are configs of Kafka's brokers that were changed while they run."""
+TYPES = {each.value: each.name.lower() for each in ConfigType}
+NO_DEFAULT = (None, None)
+"""Of a config that only another broker has."""
 
 
 class Config(BaseModel):
@@ -75,10 +81,9 @@ async def alter_topic_configs(topic: TopicName, changes: Changes, kafka: Asked) 
 @router.get("/cluster/configs", summary="The broker's configs", responses=refusals())
 async def broker_configs(kafka: Asked) -> Configs:
     """Under Kafka's names; none of them can be changed by a client."""
-    nodes = kafka.broker.nodes
-    own = nodes.controller if nodes.own is None else nodes.own
+    own = (await kafka.rules()).node
     found = await _asked(ConfigResourceType.BROKER, str(own), kafka)
-    return Configs(configs=[_config(row, DEFAULTS[row.name][1]) for row in found])
+    return Configs(configs=[_config(row, DEFAULTS.get(row.name, NO_DEFAULT)[1]) for row in found])
 
 
 def _change(name: str, value: ConfigValue | None) -> Any:
@@ -88,12 +93,15 @@ def _change(name: str, value: ConfigValue | None) -> Any:
     )
 
 
-async def _of_topic(topic: str, kafka: InProcessClient) -> Configs:
+async def _of_topic(topic: str, kafka: KafkaClient) -> Configs:
     found = await _asked(ConfigResourceType.TOPIC, topic, kafka)
-    return Configs(configs=[_config(row, TOPIC_CONFIGS[row.name].default) for row in found])
+    known = {row.name: TOPIC_CONFIGS.get(row.name) for row in found}
+    return Configs(
+        configs=[_config(row, each.default if (each := known[row.name]) else None) for row in found]
+    )
 
 
-async def _asked(kind: ConfigResourceType, name: str, kafka: InProcessClient) -> list[Any]:
+async def _asked(kind: ConfigResourceType, name: str, kafka: KafkaClient) -> list[Any]:
     resource = describe_configs.RESOURCE(
         resource_type=kind, resource_name=name, configuration_keys=None
     )
@@ -108,9 +116,9 @@ def _config(row: Any, default: str | None) -> Config:
     return Config(
         name=row.name,
         value=row.value,
-        source=Source(row.config_source).name.lower(),
+        source=SOURCES.get(row.config_source, "default"),
         default=default,
-        type=ConfigType(row.config_type).name.lower(),
+        type=TYPES.get(row.config_type, "string"),
         read_only=row.read_only,
         about=row.documentation or "",
     )

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, InProcessClient, check
+from samsa.http_api.kafka_client import Asked, KafkaClient, check
 from samsa.http_api.lag import EARLIEST, LATEST, committed, offsets_at
 from samsa.http_api.parameters import INT32_MAX, INT64_MAX, GroupId, StrictBody, examples
 from samsa.http_api.problems import RequestFailed
@@ -36,6 +36,9 @@ class Shift(StrictBody):
     )
 
 
+To: TypeAlias = Literal["earliest", "latest"] | ToOffset | ToTime | Shift
+
+
 class Chosen(StrictBody):
     topic: str = Field(examples=["orders"])
     partitions: list[Number] | None = Field(
@@ -50,7 +53,7 @@ class Reset(StrictBody):
         {"to": {"timestamp": 1767225600000}},
         {"to": {"shift": -10}, "dry_run": True},
     )
-    to: Literal["earliest", "latest"] | ToOffset | ToTime | Shift
+    to: To
     topics: list[Chosen] | None = Field(
         default=None, description="All that the group has committed, if left out"
     )
@@ -79,9 +82,9 @@ async def reset_offsets(group: GroupId, reset: Reset, kafka: Asked) -> Resets:
     """Set the offsets from which a group goes on, as `samsa groups reset-offsets` does. The group
     must have no members; it need not exist."""
     before = await committed(group, kafka)
-    after = await _wanted(group, reset, before, kafka)
+    after = await wanted(group, reset, before, kafka)
     if not reset.dry_run:
-        await _commit(group, after, kafka)
+        await commit(group, after, kafka)
     return Resets(
         group=group,
         dry_run=reset.dry_run,
@@ -118,22 +121,23 @@ async def delete_offsets(
         check(entry.error_code, None, f"{topic}/{entry.partition_index}")
 
 
-async def _wanted(
-    group: str, reset: Reset, before: dict[Where, int], kafka: InProcessClient
+async def wanted(
+    group: str, reset: Reset, before: dict[Where, int], kafka: KafkaClient
 ) -> dict[Where, int]:
-    wanted: dict[Where, int] = {}
+    """The new offsets, none of them outside of its log."""
+    found: dict[Where, int] = {}
     for topic, numbers in (await _chosen(group, reset, before, kafka)).items():
         first = await offsets_at(topic, numbers, EARLIEST, kafka)
         last = await offsets_at(topic, numbers, LATEST, kafka)
-        found = await _targets(topic, numbers, reset, before, kafka)
+        targets = await _targets(topic, numbers, reset, before, kafka)
         for number in numbers:
-            target = last[number] if found[number] < 0 else found[number]
-            wanted[topic, number] = min(max(target, first[number]), last[number])
-    return wanted
+            target = last[number] if targets[number] < 0 else targets[number]
+            found[topic, number] = min(max(target, first[number]), last[number])
+    return found
 
 
 async def _chosen(
-    group: str, reset: Reset, before: dict[Where, int], kafka: InProcessClient
+    group: str, reset: Reset, before: dict[Where, int], kafka: KafkaClient
 ) -> dict[str, list[int]]:
     if reset.topics is not None:
         return {
@@ -154,7 +158,7 @@ async def _chosen(
 
 
 async def _targets(
-    topic: str, numbers: list[int], reset: Reset, before: dict[Where, int], kafka: InProcessClient
+    topic: str, numbers: list[int], reset: Reset, before: dict[Where, int], kafka: KafkaClient
 ) -> dict[int, int]:
     if isinstance(reset.to, ToOffset):
         return dict.fromkeys(numbers, reset.to.offset)
@@ -179,7 +183,7 @@ def _shifted(
     return {number: max(0, before[topic, number] + shift) for number in numbers}
 
 
-async def _commit(group: str, offsets: dict[Where, int], kafka: InProcessClient) -> None:
+async def commit(group: str, offsets: dict[Where, int], kafka: KafkaClient) -> None:
     row = commit_request(group, offsets)
     for answered in (await kafka.ask(ApiKey.OFFSET_COMMIT, row, LAST_BY_NAME)).topics:
         for entry in answered.partitions:

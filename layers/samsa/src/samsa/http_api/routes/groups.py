@@ -7,10 +7,11 @@ from pydantic import BaseModel, Field
 
 from samsa.groups.embedded import Malformed, read_assignment
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, InProcessClient, check
+from samsa.http_api.kafka_client import Asked, KafkaClient, check
 from samsa.http_api.lag import committed, ends_of
 from samsa.http_api.listing import listed
 from samsa.http_api.parameters import GroupId
+from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 from samsa.wire.group_offsets import Where
@@ -74,7 +75,7 @@ async def list_all(kafka: Asked) -> Response:
         {"group": each.group_id, "state": each.group_state, "type": each.group_type}
         for each in found
     )
-    return await listed("groups", rows, kafka.broker.work)
+    return await listed("groups", rows, kafka.work)
 
 
 @router.get(
@@ -85,13 +86,13 @@ async def list_all(kafka: Asked) -> Response:
 )
 async def describe_group(group: GroupId, kafka: Asked) -> Response:
     """Its members, what they read, and the lag of each partition."""
-    seen, members = await _seen(group, kafka)
+    seen, members = await seen_group(group, kafka)
     positions = await _positions(group, members, kafka)
     return await listed(
         "positions",
         (each.model_dump() for each in positions),
-        kafka.broker.work,
-        **seen.model_dump(),
+        kafka.work,
+        **seen.model_dump(include={"group", "state", "type"}),
         members=[each.model_dump() for each in members],
         lag=sum(each.lag or 0 for each in positions),
     )
@@ -107,18 +108,48 @@ async def delete_group(group: GroupId, kafka: Asked) -> None:
     check(answer.error_code, None, f"group {group!r}")
 
 
-async def _seen(group: str, kafka: InProcessClient) -> tuple[ListedGroup, list[Member]]:
-    """Finds a group of either protocol."""
-    row = consumer_group_describe.REQUEST(group_ids=[group])
-    seen = (await kafka.ask(ApiKey.CONSUMER_GROUP_DESCRIBE, row)).groups[0]
-    if seen.error_code == ErrorCode.NONE:
-        members = [_consumer(each) for each in seen.members]
-        return ListedGroup(group=group, state=seen.group_state, type="consumer"), members
+class SeenGroup(ListedGroup):
+    assignor: str
+    generation: int | None
+    """None where the protocol does not tell it."""
+
+
+async def seen_group(group: str, kafka: KafkaClient) -> tuple[SeenGroup, list[Member]]:
+    """Finds a group of either protocol. Raises Refused."""
+    if consumers := await _seen_consumers(group, kafka):
+        return consumers
     classic = describe_groups.REQUEST(groups=[group])
     seen = (await kafka.ask(ApiKey.DESCRIBE_GROUPS, classic)).groups[0]
     check(seen.error_code, seen.error_message, f"group {group!r}")
     members = [_classic(each) for each in seen.members]
-    return ListedGroup(group=group, state=seen.group_state, type="classic"), members
+    found = SeenGroup(
+        group=group,
+        state=seen.group_state,
+        type="classic",
+        assignor=seen.protocol_data,
+        generation=None,
+    )
+    return found, members
+
+
+async def _seen_consumers(group: str, kafka: KafkaClient) -> tuple[SeenGroup, list[Member]] | None:
+    row = consumer_group_describe.REQUEST(group_ids=[group])
+    try:
+        seen = (await kafka.ask(ApiKey.CONSUMER_GROUP_DESCRIBE, row)).groups[0]
+    except Refused as refused:
+        if refused.code is ErrorCode.UNSUPPORTED_VERSION:
+            return None  # an older broker, which has no such groups
+        raise
+    if seen.error_code:
+        return None
+    found = SeenGroup(
+        group=group,
+        state=seen.group_state,
+        type="consumer",
+        assignor=seen.assignor_name,
+        generation=seen.group_epoch,
+    )
+    return found, [_consumer(each) for each in seen.members]
 
 
 def _consumer(member: Any) -> Member:
@@ -150,7 +181,7 @@ def _classic(member: Any) -> Member:
     )
 
 
-async def _positions(group: str, members: list[Member], kafka: InProcessClient) -> list[Position]:
+async def _positions(group: str, members: list[Member], kafka: KafkaClient) -> list[Position]:
     offsets = await committed(group, kafka)
     readers: dict[Where, str] = {
         (assigned.topic, number): member.member_id

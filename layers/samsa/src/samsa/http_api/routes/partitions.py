@@ -1,6 +1,7 @@
 """Partitions: show where they begin and end, add some, and delete records."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -8,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from samsa.http_api.bodies import MOST_VALUES, route_with
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, InProcessClient, check
+from samsa.http_api.kafka_client import Asked, KafkaClient, check
 from samsa.http_api.parameters import (
     INT32_MAX,
     INT64_MAX,
@@ -17,14 +18,13 @@ from samsa.http_api.parameters import (
     TopicName,
     examples,
 )
-from samsa.ports import Partition
+from samsa.ports import Topic
 from samsa.wire.apis import ApiKey
 from samsa.wire.messages import create_partitions, delete_records
 
-from .topics import ListedTopic
+from .topics import TIMEOUT_MS, ListedTopic
 
 router = APIRouter(tags=["partitions"], route_class=route_with(MOST_VALUES))
-AT_ONCE = 16
 UP_TO_THE_END = -1
 
 
@@ -67,13 +67,7 @@ async def list_partitions(
 ) -> Partitions:
     found = await kafka.topic(topic)
     numbers = range(found.partitions)[first : first + limit]
-    few = asyncio.Semaphore(AT_ONCE)
-
-    async def describe(number: int) -> DescribedPartition:
-        async with few:
-            return await _described(Partition(found.id, number), kafka)
-
-    described = await asyncio.gather(*map(describe, numbers))
+    described = await _described(found, numbers, kafka)
     return Partitions(topic=found.name, count=found.partitions, partitions=described)
 
 
@@ -85,7 +79,9 @@ async def list_partitions(
 async def describe_partition(
     topic: TopicName, partition: PartitionNumber, kafka: Asked
 ) -> DescribedPartition:
-    return await _described(await kafka.partition(topic, partition), kafka)
+    await kafka.partition(topic, partition)
+    (described,) = await _described(await kafka.topic(topic), [partition], kafka)
+    return described
 
 
 @router.post(
@@ -95,7 +91,9 @@ async def add_partitions(topic: TopicName, wider: Wider, kafka: Asked) -> Listed
     """There can be more of them, never fewer. A key may go to another partition from then on."""
     found = await kafka.topic(topic)
     asked = create_partitions.TOPIC(name=topic, count=wider.count, assignments=None)
-    row = create_partitions.REQUEST(topics=[asked], validate_only=wider.validate_only)
+    row = create_partitions.REQUEST(
+        topics=[asked], timeout_ms=TIMEOUT_MS, validate_only=wider.validate_only
+    )
     answer = (await kafka.ask(ApiKey.CREATE_PARTITIONS, row)).results[0]
     check(answer.error_code, answer.error_message, f"topic {topic!r}")
     return ListedTopic(name=topic, id=found.id, partitions=wider.count)
@@ -114,16 +112,20 @@ async def delete_old_records(
     offset = UP_TO_THE_END if before == "end" else before
     entry = delete_records.PARTITION(partition_index=partition, offset=offset)
     row: Any = delete_records.REQUEST(
-        topics=[delete_records.TOPIC(name=topic, partitions=[entry])], timeout_ms=20_000
+        topics=[delete_records.TOPIC(name=topic, partitions=[entry])], timeout_ms=TIMEOUT_MS
     )
     moved = (await kafka.ask(ApiKey.DELETE_RECORDS, row)).topics[0].partitions[0]
     check(moved.error_code, None, f"{topic}/{partition} before {before}")
     return Start(topic=topic, partition=partition, start=moved.low_watermark)
 
 
-async def _described(partition: Partition, kafka: InProcessClient) -> DescribedPartition:
-    log = kafka.broker.log
-    head, size = await asyncio.gather(log.head(partition), log.retainer.size(partition))
-    return DescribedPartition(
-        partition=partition.number, start=head.log_start, end=head.next_offset, size=size
-    )
+async def _described(
+    topic: Topic, numbers: Sequence[int], kafka: KafkaClient
+) -> list[DescribedPartition]:
+    bounds, sizes = await asyncio.gather(kafka.bounds(topic, numbers), kafka.sizes(topic, numbers))
+    return [
+        DescribedPartition(
+            partition=number, start=bounds[number].start, end=bounds[number].end, size=sizes[number]
+        )
+        for number in numbers
+    ]

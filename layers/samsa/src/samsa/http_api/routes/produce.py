@@ -10,7 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, SkipValidation, ValidationError
 
 from samsa.http_api.bodies import route_with
-from samsa.http_api.content import BASE64, Content, encoded
+from samsa.http_api.by_schema import UnencodedDraft, encoded_drafts
+from samsa.http_api.content import BASE64, BySchema, Content, Plain, encoded
 from samsa.http_api.described import refusals
 from samsa.http_api.kafka_client import Asked
 from samsa.http_api.parameters import INT32_MAX, INT64_MAX, StrictBody, TopicName, examples
@@ -29,7 +30,7 @@ HEADER = r"^[^:]+:[\s\S]*$"
 
 class Header(StrictBody):
     name: str = Field(examples=["trace"])
-    value: Content | None = Field(default=None, examples=["a1b2"])
+    value: Plain | None = Field(default=None, examples=["a1b2"])
 
 
 class NewRecord(StrictBody):
@@ -46,11 +47,12 @@ class NewRecord(StrictBody):
         default=None, ge=0, le=INT64_MAX, description="Milliseconds since 1970; now, if left out"
     )
 
-    def draft(self) -> RecordDraft:
+    def draft(self) -> RecordDraft | UnencodedDraft:
         headers = tuple((each.name, encoded(each.value)) for each in self.headers)
-        return RecordDraft(
-            encoded(self.key), encoded(self.value), headers, self.partition, self.timestamp
-        )
+        key, value = self.key, self.value
+        if isinstance(key, BySchema) or isinstance(value, BySchema):
+            return UnencodedDraft(key, value, headers, self.partition, self.timestamp)
+        return RecordDraft(encoded(key), encoded(value), headers, self.partition, self.timestamp)
 
 
 class NewRecords(StrictBody):
@@ -91,11 +93,11 @@ class AllWritten(BaseModel):
 async def write_records(topic: TopicName, new: NewRecords, kafka: Asked) -> Response:
     """They are stored when the answer comes. What goes to one partition is stored together, or not
     at all. The topic is made if there is none and the broker makes topics by itself."""
-    drafts = await kafka.broker.work.in_slices(_drafts(new.records))
+    given = await kafka.work.in_slices(_drafts(new.records))
     found = await kafka.topic(topic, create=True)
-    places = await write(found, drafts, kafka)
+    places = await write(found, await encoded_drafts(given, topic, kafka), kafka)
     status = SOME_FAILED if _refused(places) else CREATED
-    told = await kafka.broker.work.in_slices(_told(topic, places))
+    told = await kafka.work.in_slices(_told(topic, places))
     return Response(told, status, media_type="application/json")
 
 
@@ -142,12 +144,12 @@ async def write_binary(
     return _written(places[0])
 
 
-def _drafts(given: Any) -> Generator[None, None, list[RecordDraft]]:
+def _drafts(given: Any) -> Generator[None, None, list[RecordDraft | UnencodedDraft]]:
     """Raises RequestValidationError."""
     if not isinstance(given, list) or not 1 <= len(given) <= MOST_RECORDS:
         problem = f"Input should be a list of 1 to {MOST_RECORDS} records"
         raise RequestValidationError([{"loc": ("body", "records"), "msg": problem}])
-    drafts: list[RecordDraft] = []
+    drafts: list[RecordDraft | UnencodedDraft] = []
     wrong: list[Any] = []
     for number, each in enumerate(given):
         try:

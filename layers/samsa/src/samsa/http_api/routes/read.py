@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from samsa.http_api.by_schema import Showing, schemas_of
 from samsa.http_api.content import Encoding, Shown, shown
 from samsa.http_api.described import refusals
-from samsa.http_api.kafka_client import Asked, InProcessClient
+from samsa.http_api.kafka_client import Asked, KafkaClient
 from samsa.http_api.lag import LATEST, offsets_at
 from samsa.http_api.parameters import INT64_MAX, Offset, PartitionNumber, TopicName
 from samsa.http_api.problems import RequestFailed
@@ -87,7 +88,8 @@ async def read_records(
     text, or else as base64."""
     first = await _first(topic, partition, (offset, timestamp, last), kafka)
     found = await read(topic, partition, OffsetSpan(first, limit, max_bytes, wait_ms), kafka)
-    told = await kafka.broker.work.in_slices(_told(topic, partition, found, encoding))
+    schemas = await schemas_of(found.records, kafka) if encoding is Encoding.SCHEMA else {}
+    told = await kafka.work.in_slices(_told(topic, partition, found, Showing(encoding, schemas)))
     return Response(told, media_type="application/json")
 
 
@@ -100,7 +102,9 @@ async def read_record(
     encoding: As = Encoding.AUTO,
 ) -> Response:
     record = await _one(topic, partition, offset, kafka)
-    told = await kafka.broker.work.in_thread(lambda: _dumped(_shown(record, encoding)))
+    schemas = await schemas_of([record], kafka) if encoding is Encoding.SCHEMA else {}
+    showing = Showing(encoding, schemas)
+    told = await kafka.work.in_thread(lambda: _dumped(_shown(record, showing)))
     return Response(told, media_type="application/json")
 
 
@@ -134,7 +138,7 @@ async def _first(
     topic: str,
     partition: int,
     asked: tuple[int | None, int | None, int | None],
-    kafka: InProcessClient,
+    kafka: KafkaClient,
 ) -> int:
     offset, timestamp, last = asked
     if sum(each is not None for each in asked) > 1:
@@ -144,7 +148,7 @@ async def _first(
             "offset, timestamp and last exclude each other",
             "Say one of them, or none to begin at the beginning.",
         )
-    where = await kafka.partition(topic, partition)
+    await kafka.partition(topic, partition)
     if offset is not None:
         return offset
     if timestamp is not None:
@@ -154,11 +158,11 @@ async def _first(
             if found >= 0
             else (await offsets_at(topic, [partition], LATEST, kafka))[partition]
         )
-    head = await kafka.broker.log.head(where)
-    return head.log_start if last is None else max(head.log_start, head.stable_end - last)
+    bounds = (await kafka.bounds(await kafka.topic(topic), [partition]))[partition]
+    return bounds.start if last is None else max(bounds.start, bounds.stable_end - last)
 
 
-async def _one(topic: str, partition: int, offset: int, kafka: InProcessClient) -> Record:
+async def _one(topic: str, partition: int, offset: int, kafka: KafkaClient) -> Record:
     await kafka.partition(topic, partition)
     found = await read(topic, partition, OffsetSpan(offset, 1, 1), kafka)
     if not found.records or found.records[0].offset != offset:
@@ -172,11 +176,11 @@ async def _one(topic: str, partition: int, offset: int, kafka: InProcessClient) 
 
 
 def _told(
-    topic: str, partition: int, found: FoundRecords, encoding: Encoding
+    topic: str, partition: int, found: FoundRecords, showing: Showing
 ) -> Generator[None, None, bytes]:
     records: list[Any] = []
     for record in found.records:
-        records.append(_shown(record, encoding))
+        records.append(_shown(record, showing))
         yield
     return _dumped(
         {
@@ -190,14 +194,15 @@ def _told(
     )
 
 
-def _shown(record: Record, encoding: Encoding) -> dict[str, Any]:
+def _shown(record: Record, showing: Showing) -> dict[str, Any]:
     return {
         "offset": record.offset,
         "timestamp": record.timestamp,
-        "key": shown(record.key, encoding),
-        "value": shown(record.value, encoding),
+        "key": showing.of(record.key),
+        "value": showing.of(record.value),
         "headers": [
-            {"name": name, "value": shown(value, encoding)} for name, value in record.headers
+            {"name": name, "value": shown(value, showing.encoding)}
+            for name, value in record.headers
         ],
     }
 

@@ -17,6 +17,8 @@ from samsa.wire.messages import create_topics, delete_topics
 
 router = APIRouter(tags=["topics"], route_class=route_with(MOST_VALUES))
 BROKERS_DEFAULT = -1
+TIMEOUT_MS = 20_000
+"""For brokers that need a while to change their cluster."""
 ConfigValue = str | int | bool
 
 
@@ -58,7 +60,7 @@ async def list_topics(kafka: Asked) -> Response:
     rows = (
         {"name": each.name, "id": str(each.id), "partitions": each.partitions} for each in found
     )
-    return await listed("topics", rows, kafka.broker.work)
+    return await listed("topics", rows, kafka.work)
 
 
 @router.post(
@@ -78,7 +80,9 @@ async def create_topic(new: NewTopic, kafka: Asked, response: Response) -> Liste
         replication_factor=BROKERS_DEFAULT,
         configs=[create_topics.CONFIG(name=n, value=told(v)) for n, v in new.configs.items()],
     )
-    row = create_topics.REQUEST(topics=[asked], validate_only=new.validate_only)
+    row = create_topics.REQUEST(
+        topics=[asked], timeout_ms=TIMEOUT_MS, validate_only=new.validate_only
+    )
     made = (await kafka.ask(ApiKey.CREATE_TOPICS, row)).topics[0]
     check(made.error_code, made.error_message, f"topic {new.name!r}")
     if new.validate_only:
@@ -99,7 +103,9 @@ async def describe_topic(topic: TopicName, kafka: Asked) -> DescribedTopic:
 async def delete_topic(topic: TopicName, kafka: Asked) -> None:
     """With all that is in it, and what groups have committed for it. The name is free at once."""
     await kafka.topic(topic)
-    row: Any = delete_topics.REQUEST(topics=[delete_topics.TOPIC(name=topic)])
+    row: Any = delete_topics.REQUEST(
+        topics=[delete_topics.TOPIC(name=topic)], timeout_ms=TIMEOUT_MS
+    )
     gone = (await kafka.ask(ApiKey.DELETE_TOPICS, row)).responses[0]
     check(gone.error_code, gone.error_message, f"topic {topic!r}")
 

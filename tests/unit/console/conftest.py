@@ -1,0 +1,3 @@
+from unit.console.given import api, site
+
+__all__ = ["api", "site"]
