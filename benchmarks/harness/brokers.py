@@ -142,17 +142,21 @@ class Samsa(Broker):
         return self.folder / "stderr"
 
     def spawn(self) -> None:
-        samsa, data = Path(sys.executable).with_name("samsa"), self.folder / "data"
+        samsa = Path(sys.executable).with_name("samsa")
         where = [] if "--listen" in self.options else ["--port", str(self.port)]
         with self.output.open("wb") as output, self.log.open("wb") as log:
             self.process = psutil.Popen(
-                [samsa, "up", *where, "--data", data, *self.options],
+                [samsa, "up", *where, *self.place(), *self.options],
                 env={**os.environ, **self._variables},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=log,
                 start_new_session=True,
             )
+
+    def place(self) -> Sequence[str | Path]:
+        """The options that say where its data is."""
+        return ["--data", self.folder / "data"]
 
     def store_calls(self) -> dict[str, float]:
         """What the last line of its log counts, after a stop."""

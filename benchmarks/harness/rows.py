@@ -160,6 +160,7 @@ def _cost() -> list[Row]:
         Row("rss", "resident memory after the librdkafka runs", "MB", target=0.15),
         Row("rss.peak", "resident memory, peak of the librdkafka runs", "MB"),
         Row("start", "process start to first acknowledged produce", "s", target=0.3),
+        Row("start.empty", "the same, empty: --ephemeral, and a new log", "s", target=0.3),
     ]
 
 
@@ -248,12 +249,27 @@ def _far_produce(
     ]
 
 
+def _tests() -> list[Row]:
+    return [
+        Row("tests.start", "process start to first acknowledged produce, empty", "s"),
+        Row(
+            "tests.thread", "the fixture's import to its first answer, in a thread", "ms", most=400
+        ),
+        Row("tests.cpu", "CPU time of that", "ms"),
+        Row(
+            "tests.process", "import to first answer, in a process beside the tests", "ms", most=400
+        ),
+        Row("tests.cluster", "a fresh cluster and its end, in the same process", "ms", most=5),
+    ]
+
+
 KAFKA_WORKER = "kafka-worker"
 SEED = {"bundle.produce": 8_000.0, "bundle.fetch": 2.6, "bundle.ack": 1.0}
 """The best of what kafka-worker did under miniflare: 1.1–8 k msg/s, up to 2.6 MB/s, 1–6 ms."""
 BUNDLE: Sequence[Row] = _bundle()
 BEFORE = "before"
 FAR: Sequence[Row] = _far()
+TESTS: Sequence[Row] = _tests()
 ROWS: Sequence[Row] = (
     *_rdkafka(),
     *_latency(),

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from .brokers import KAFKA, SAMSA
-from .rows import BEFORE, BUNDLE, FAR, KAFKA_WORKER, ROWS, Row
+from .empty_brokers import KFAKE
+from .rows import BEFORE, BUNDLE, FAR, KAFKA_WORKER, ROWS, TESTS, Row
 from .samples import Samples
 
 NOTHING = "—"
@@ -13,6 +14,11 @@ SEPARATOR = (":---", "---:", "---:", "---:", "---:", ":---")
 def render(samples: Samples) -> str:
     """Beside Apache Kafka."""
     return _table(samples, ROWS, KAFKA)
+
+
+def tests(samples: Samples) -> str:
+    """Beside franz-go's imitation of Kafka."""
+    return _table(samples, TESTS, KFAKE)
 
 
 def bundle(samples: Samples) -> str:

@@ -16,14 +16,14 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from server.process import a_samsa
 from support.broker import Broker, samsa_up
 from support.servers.processes import running
-from support.tools import require, require_module
+from support.tools import require
 from unit.docs.pages import ROOT, code, shell_lines
 
 README = ROOT / "README.md"
 STARTED = ROOT / "docs" / "getting-started.md"
 HTTP = ROOT / "docs" / "http-api.md"
 NEEDS_BROKER = re.compile(r"\bsamsa (?:produce|consume|topics|groups) [^|]*")
-PORTS = {"moto_server": "8000", "samsa local-api": "3001", "samsa shim": "9093"}
+PORTS = {"samsa local-api": "3001", "samsa shim": "9093"}
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 SECONDS = 60
 
@@ -142,19 +142,15 @@ def test_a_request_by_curl_with_a_login_is_answered(tmp_path: Path):
 
 
 def test_the_serverless_demo_answers_a_kafka_client(tmp_path: Path):
-    require_module("moto", "the demo of the README imitates AWS by it")
-    (demo,) = blocks_with(README, "moto_server")
+    (demo,) = blocks_with(README, "samsa local-api")
     ports = {program: str(free_port()) for program in PORTS}
     for program, port in PORTS.items():
         demo = re.sub(rf"(?<=[: ]){port}\b", ports[program], demo)
     demo = demo.replace("samsa local-api", f"samsa local-api --port {ports['samsa local-api']}")
     with ExitStack() as servers:
         for line in shell_lines(demo):
-            started = [port for program, port in ports.items() if program in line]
-            if started:
-                servers.enter_context(a_server(line, int(started[0]), tmp_path))
-            else:
-                said_by(["bash", "-c", line], tmp_path)
+            (port,) = [port for program, port in ports.items() if program in line]
+            servers.enter_context(a_server(line, int(port), tmp_path))
         assert echoed(f"127.0.0.1:{ports['samsa shim']}") == b"hello"
 
 
@@ -164,7 +160,8 @@ def a_server(line: str, port: int, folder: Path) -> Iterator[None]:
         with closing(socket.socket()) as client:
             return client.connect_ex(("127.0.0.1", port)) == 0 or None
 
-    with running(["bash", "-c", line], folder / f"{port}.log", ready, PATH=PATH):
+    command = f"cd {folder} && exec {line}"
+    with running(["bash", "-c", command], folder / f"{port}.log", ready, PATH=PATH):
         yield
 
 

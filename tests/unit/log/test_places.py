@@ -20,7 +20,7 @@ from samsa.log.layout import Batch
 from samsa.log.read import OutOfRange
 from samsa.log.retain import Retention
 from samsa.log.times import Found
-from samsa.ports import Appended
+from samsa.ports import Appended, FileRange
 from samsa.ports.joining import MARK_EVERY
 from samsa.records import Record, build, headers, read_header
 
@@ -108,7 +108,7 @@ async def read(given: Tailed, offset: int, max_bytes: int = 10**6) -> list[tuple
         pieces = await given.log.load(plan.ranges)
         sizes = [len(piece) for piece in pieces]
         assert sizes == [one.length for one in plan.ranges]
-        batches = b"".join(p if isinstance(p, bytes | bytearray) else p.read() for p in pieces)
+        batches = b"".join(p.read() if isinstance(p, FileRange) else p for p in pieces)
         placed = headers(batches)
         assert placed[0][1].base_offset <= offset < placed[0][1].next_offset
         assert len(batches) <= max_bytes or len(placed) == 1

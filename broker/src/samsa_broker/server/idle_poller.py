@@ -9,7 +9,8 @@ any other request is watched by the event loop again.
 
 import asyncio
 import selectors
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 LOOK_EVERY_S = 0.05
 ENOUGH = 64
@@ -46,18 +47,25 @@ class HeartbeatCount:
 
 class IdlePoller:
     def __init__(self) -> None:
-        self._selector = selectors.DefaultSelector()
+        self._selector: selectors.BaseSelector | None = None
+        """Made with the first connection that is polled: it takes a file descriptor."""
         self._willing: set[int] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
-        return len(self._selector.get_map())
+        return len(self._polled)
+
+    @property
+    def _polled(self) -> Mapping[Any, selectors.SelectorKey]:
+        return self._selector.get_map() if self._selector is not None else {}
 
     def join(self, quiet: Quiet) -> bool:
         """True if it is polled from now on: the event loop need not watch it."""
         self._willing.add(quiet.fd)
-        if len(self._willing) < ENOUGH or quiet.fd in self._selector.get_map():
+        if len(self._willing) < ENOUGH or quiet.fd in self._polled:
             return False
+        if self._selector is None:
+            self._selector = selectors.DefaultSelector()
         self._selector.register(quiet.fd, selectors.EVENT_READ, quiet)
         if self._timer is None:
             self._look_later()
@@ -66,7 +74,7 @@ class IdlePoller:
     def leave(self, quiet: Quiet) -> bool:
         """True if it was polled: the event loop does not watch it yet."""
         self._willing.discard(quiet.fd)
-        if quiet.fd not in self._selector.get_map():
+        if self._selector is None or quiet.fd not in self._polled:
             return False
         self._selector.unregister(quiet.fd)
         return True
@@ -76,10 +84,12 @@ class IdlePoller:
 
     def _look(self) -> None:
         self._timer = None
+        if self._selector is None:
+            return
         for key, _ in self._selector.select(0):
             key.data.readable()
         if len(self._willing) < ENOUGH // 2:
-            for key in list(self._selector.get_map().values()):
+            for key in list(self._polled.values()):
                 key.data.watch_closely()
         if len(self):
             self._look_later()
@@ -87,3 +97,6 @@ class IdlePoller:
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if self._selector is not None:
+            self._selector.close()
+            self._selector = None

@@ -128,3 +128,9 @@ class Work:
             self._threads = ThreadPoolExecutor(1, "work")
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, function, *arguments)
+
+    def close(self) -> None:
+        """End the thread. For a process that opens one broker after the other."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None

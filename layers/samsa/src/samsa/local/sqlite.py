@@ -433,11 +433,17 @@ class SqliteLedger(SqliteSwaps, SqliteAborted, SqliteNodes):
 
 def _schema(path: str) -> str:
     """The SQL that creates the ledger; empty if it exists. An older one is upgraded later, by
-    `WriteBehind`. It is one transaction: a half-made ledger would look like another format. The
-    file is checked before it is opened for writing: a database that is not ours is not changed."""
+    `WriteBehind`. The file is checked before it is opened for writing: a database that is not ours
+    is not changed."""
     if os.path.exists(path):
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as db:
             if format_of(db, path):
                 return ""
+    return new_ledger()
+
+
+def new_ledger() -> str:
+    """The SQL that creates a ledger. It is one transaction: a half-made ledger would look like
+    another format."""
     made = f"{SCHEMA}{TOPIC_CHANGES}{NODES_SCHEMA}PRAGMA user_version={FORMAT};"
     return f"BEGIN IMMEDIATE;{made}COMMIT;"

@@ -42,3 +42,8 @@ class SlicedExecutor:
                 return found
             time.sleep(self._pause_s)
         raise Stopped
+
+    def close(self) -> None:
+        """End the thread, after the work that it does. For a process that opens one broker after
+        the other."""
+        self._threads.shutdown()

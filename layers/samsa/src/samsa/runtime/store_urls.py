@@ -9,6 +9,8 @@ from samsa.local.folder import FolderObjects
 from samsa.local.health import FULL, kind_of, reserve_of
 from samsa.local.journal import SqliteJournal
 from samsa.local.memory import MemoryObjects
+from samsa.local.memory_ledger import MemoryGroups, MemoryLedger
+from samsa.local.memory_room import DEFAULT_BYTES, MemoryRoom
 from samsa.local.object_journal import ObjectJournal
 from samsa.local.read_only_ledger import ReadOnlyLedger, look_on
 from samsa.local.sqlite import SqliteLedger
@@ -21,8 +23,11 @@ from samsa.runtime.system import SystemClock
 LEDGER_FILE = "sqlite:///path/to/ledger.db"
 
 
-async def open_ledger(url: str, fsync: bool) -> Ledger:
+async def open_ledger(url: str, fsync: bool, memory_bytes: int = DEFAULT_BYTES) -> Ledger:
+    """`memory_bytes`: the most that a ledger in memory, and objects beside it, may take."""
     store = read_store_url(url)
+    if store.scheme == "memory":
+        return MemoryLedger(MemoryRoom(memory_bytes))
     if store.scheme == "sqlite":
         path = local_path(store, LEDGER_FILE)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -62,6 +67,8 @@ async def open_ledger_to_read(url: str) -> Ledger:
 
 def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
     """The groups in the same store as `ledger`, which is open already."""
+    if isinstance(ledger, MemoryLedger):
+        return MemoryGroups(ledger.room)
     if isinstance(ledger, SqliteLedger):
         groups = SqliteGroups(
             local_path(read_store_url(url), LEDGER_FILE), fsync, lambda: ledger.write_behind.alone
@@ -75,8 +82,13 @@ def open_groups(url: str, ledger: Ledger, fsync: bool) -> Groups:
     return DynamoGroups(ledger.table)
 
 
-def open_objects(url: str, fsync: bool, cache_bytes: int) -> Objects:
+def open_objects(url: str, fsync: bool, cache_bytes: int, ledger: Ledger | None = None) -> Objects:
+    """`ledger`: if it is in memory, the objects must be there too, and they count together."""
     store = read_store_url(url)
+    if isinstance(ledger, MemoryLedger):
+        if store.scheme != "memory":
+            raise BadUrl(f"a ledger in memory forgets the objects of {url!r}; try memory:///")
+        return MemoryObjects(ledger.room)
     if store.scheme == "file":
         return FolderObjects(local_path(store, "file:///path/to/objects"), fsync)
     if store.scheme == "memory":
