@@ -8,6 +8,7 @@ import pytest
 from pipeline.given import Given, a_batch
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
+from unit.docs.pages import ROOT, code
 
 from pyspark_samsa import DefaultSource
 from pyspark_samsa.catalog import table_options
@@ -63,6 +64,20 @@ def test_a_table_of_a_topic_is_read_and_written_by_name(
     )
     query.awaitTermination()
     assert own.read.parquet(str(tmp_path / "copy")).count() == 3
+
+
+def test_the_example_on_the_page_about_spark(local_log: Given, own: SparkSession):
+    """As it is written, but for the folder."""
+    (example,) = code(ROOT / "docs" / "spark.md", "sql")
+    folder = local_log.objects.removeprefix("file://").removesuffix("/objects")
+    local_log.append(local_log.topic(name="orders"), 0, a_batch(b"a"))
+    create, select, insert = example.replace("/var/lib/samsa", folder).split(";")[:3]
+    own.sql(create)
+    try:
+        own.sql(insert)
+        assert [row[0] for row in own.sql(select).collect()] == ["a", "b"]
+    finally:
+        own.sql("DROP TABLE orders")
 
 
 def test_the_columns_of_a_table_in_the_catalog_keep_its_options():

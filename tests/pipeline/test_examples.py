@@ -22,7 +22,7 @@ def result_of(example: str, **names: Any) -> Any:
 
 
 def test_the_examples_that_write_and_read_a_topic(spark: SparkSession, local_log: Given):
-    to_read, to_write = code(SPARK_PAGE, "python")
+    to_read, to_write, _ = code(SPARK_PAGE, "python")
     folder = local_log.objects.removeprefix("file://").removesuffix("/objects")
     local_log.topic(name="orders")
     orders = spark.range(3).selectExpr("cast(id as string) as customer", "id * 10 as total")
@@ -51,3 +51,24 @@ def test_the_example_that_upserts_a_stream(spark: SparkSession, local_log: Given
         query.stop()
     table = spark.read.parquet(str(tmp_path / "latest"))
     assert [row.truck_id for row in table.collect()] == ["truck-1"]
+
+
+def test_the_example_that_appends_to_an_iceberg_table(
+    spark: SparkSession, local_log: Given, tmp_path: Path
+):
+    *_, example = code(SPARK_PAGE, "python")
+    topic = local_log.topic()
+    local_log.append(topic, 0, build([Record(0, 1_000, b"a", b"1")]))
+    orders = spark.readStream.format("samsa").options(
+        **local_log.options, subscribe=topic, startingOffsets="earliest"
+    )
+    query = result_of(
+        example.replace("////tables", f"///{tmp_path}").replace("///tables", f"//{tmp_path}"),
+        changes=orders.load(),
+    )
+    try:
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    (file,) = tmp_path.glob("lake/orders/data/timestamp_hour=1970-01-01-00/*.parquet")
+    assert spark.read.parquet(str(file)).count() == 1

@@ -1,5 +1,6 @@
 """Jobs over topics and tables, in a real Spark."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -298,3 +299,4 @@ def test_samsa_pipeline_starts_a_spark_of_its_own(local_log: Given, three: str):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["keys\t4", "keys that differ\t0"]
     assert f"comparing topic {three} and all of topic {three}: " in done.stderr
+    assert not re.findall(r".*(?:log4j|WARN |[Hh]ostname|native-hadoop).*", done.stderr)

@@ -1,12 +1,14 @@
 """What jobs understand of their command lines, and what they show: no Spark is needed."""
 
 import argparse
+import os
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from pyspark_samsa.errors import BadOption, SamsaError
-from pyspark_samsa.jobs import compare, run, running
+from pyspark_samsa.jobs import compare, run, running, s3, topic_to_table
 from pyspark_samsa.jobs.arguments import job_parser, moment, where_the_log_is
 from pyspark_samsa.jobs.compare import shown
 from pyspark_samsa.jobs.delta import PACKAGE, delta_conf
@@ -131,6 +133,48 @@ def test_who_names_jars_has_delta_s_among_them():
     assert "spark.jars.packages" not in delta_conf({"spark.jars": "delta.jar"})
     both = {"spark.jars": "other.jar", "spark.jars.packages": "a:b:1"}
     assert delta_conf(both)["spark.jars.packages"] == "a:b:1"
+
+
+def test_hadoop_s_client_of_s3_is_the_release_that_spark_has():
+    (found,) = Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar")
+    assert s3.PACKAGE.rpartition(":")[2] == found.stem.rpartition("-")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "packages"),
+    [
+        (["s3://b/t"], s3.PACKAGE),
+        (["s3a://b/t"], s3.PACKAGE),
+        (["tables/t", "--checkpoint", "s3://b/c"], s3.PACKAGE),
+        (["s3://b/t", "--format", "delta"], f"{PACKAGE},{s3.PACKAGE}"),
+        (["s3://b/t", "--conf", "spark.jars.packages=a:b:1"], "a:b:1"),
+        (["s3://b/t", "--format", "delta", "--conf", "spark.jars=all.jar"], None),
+        (["tables/s3"], None),
+    ],
+)
+def test_a_table_in_s3_brings_what_reads_it_unless_the_user_does(
+    words: list[str], packages: str | None
+):
+    conf = running.conf(topic_to_table.parser().parse_args(["orders", *words]))
+    assert conf.get("spark.jars.packages") == packages
+    in_s3 = any("s3:" in word or "s3a:" in word for word in words)
+    assert ("spark.hadoop.fs.s3.impl" in conf) == in_s3
+
+
+def test_the_user_s_own_settings_of_s3_stay():
+    name = "spark.hadoop.fs.s3a.aws.credentials.provider"
+    words = ["orders", "s3://b/t", "--conf", f"{name}=Mine"]
+    assert running.conf(topic_to_table.parser().parse_args(words))[name] == "Mine"
+
+
+@pytest.mark.parametrize("name", ["SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS"])
+def test_a_log_that_the_user_has_configured_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, name: str
+):
+    before = {"SPARK_LOCAL_IP": "127.0.0.1", name: "mine"}
+    monkeypatch.setattr(os, "environ", dict(before))
+    running.be_quiet()
+    assert os.environ == before
 
 
 def test_bytes_are_shown_as_text_and_not_too_many():

@@ -345,6 +345,7 @@ def test_all_partitions_are_asked_for_at_once_and_stay_in_order(
     monkeypatch.setattr(Reader, "extents_from", asked.slowly(Reader.extents_from))
     assert offsets(local_log, subscribe=name) == [(number, 0) for number in range(100)]
     assert asked.at_once == AT_ONCE
+    assert 1_000 / AT_ONCE * 2 * 0.05 <= 2, "seconds, of two round trips of 50 ms for each"
 
 
 def test_a_partition_that_cannot_be_planned_ends_the_plan_after_all_others(

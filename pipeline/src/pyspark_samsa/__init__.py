@@ -10,8 +10,18 @@ Importing this package makes it known to Spark: the workers of a session on this
 Python, and a session that has started already gets the format by its class.
 """
 
+from .release import TooOld, is_new_enough
 from .session import use_this_python
-from .source import DefaultSource
+
+if is_new_enough():
+    from .source import DefaultSource
+else:
+
+    class DefaultSource(TooOld):  # type: ignore[no-redef]
+        @classmethod
+        def name(cls) -> str:
+            return "samsa"
+
 
 use_this_python(DefaultSource)
 

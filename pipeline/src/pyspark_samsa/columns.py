@@ -53,3 +53,29 @@ def spark_schema(names: Sequence[str]) -> StructType:
 
 def arrow_schema(names: Sequence[str]) -> pa.Schema:
     return pa.schema([pa.field(name, ARROW_TYPES[name]) for name in names])
+
+
+def in_utc(rows: pa.Table) -> pa.Table:
+    """The same rows, with times in UTC, as tables have them: Spark hands them over in the zone of
+    its session."""
+    return rows.cast(utc_schema(rows.schema))
+
+
+def utc_schema(schema: pa.Schema) -> pa.Schema:
+    return pa.schema([_field_in_utc(field) for field in schema])
+
+
+def _field_in_utc(field: pa.Field) -> pa.Field:
+    return field.with_type(_type_in_utc(field.type))
+
+
+def _type_in_utc(of: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(of) and of.tz is not None:
+        return pa.timestamp("us", "UTC")
+    if pa.types.is_struct(of):
+        return pa.struct([_field_in_utc(field) for field in of])
+    if pa.types.is_map(of):
+        return pa.map_(_field_in_utc(of.key_field), _field_in_utc(of.item_field))
+    if pa.types.is_list(of):
+        return pa.list_(_field_in_utc(of.value_field))
+    return of

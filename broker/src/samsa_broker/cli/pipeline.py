@@ -28,6 +28,7 @@ examples:
 INSTALL = (
     "the jobs need Spark, which comes with pyspark-samsa: pip install ./pipeline, in the checkout"
 )
+NEEDED = "pyspark", "pyspark_samsa"
 NO_PREFIX = "\0"
 """A prefix that no option has, so that this parser passes all words on to the job's own parser."""
 
@@ -56,7 +57,7 @@ def add_to(commands: Any) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """In this process: the job sets up Java, and Python in the workers, before Spark starts."""
-    if find_spec("pyspark") is None:
+    if any(find_spec(package) is None for package in NEEDED):
         raise ClientError(INSTALL)
     module = import_module(f"pyspark_samsa.jobs.{given.job.replace('-', '_')}")
     code: int = module.main(given.arguments)

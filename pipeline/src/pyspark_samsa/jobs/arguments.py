@@ -31,13 +31,13 @@ def job_parser(job: str, description: str, examples: str) -> argparse.ArgumentPa
     spark = parser.add_argument_group("Spark, unless spark-submit has set it up")
     spark.add_argument("--cores", metavar="N", default="*", help="of this machine (all)")
     spark.add_argument(
-        "--conf", metavar="NAME=VALUE", action="append", default=[], type=_pair,
+        "--conf", metavar="NAME=VALUE", action="append", default=[], type=pair,
         help="a setting of Spark's; may be repeated",
     )  # fmt: skip
     return parser
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")

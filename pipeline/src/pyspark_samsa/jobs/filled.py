@@ -16,6 +16,7 @@ from pyspark_samsa.columns import HEADERS, KEY
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.jobs.folders import Folder
 from pyspark_samsa.jobs.latest import LATEST
+from pyspark_samsa.jobs.tables import ICEBERG, Table
 from pyspark_samsa.options import Names
 from pyspark_samsa.subscribed import subscribed
 
@@ -25,7 +26,7 @@ Flags: TypeAlias = Mapping[str, Any]
 
 
 def check_flags(
-    spark: SparkSession, given: argparse.Namespace, log: Mapping[str, str], table: Folder,
+    spark: SparkSession, given: argparse.Namespace, log: Mapping[str, str], table: Table,
     checkpoint: Folder,
 ) -> None:  # fmt: skip
     """Keep the flags of the first run, and refuse others. Raises SamsaError, UnknownTopic."""
@@ -50,14 +51,16 @@ def check_flags(
 
 
 def flags(given: argparse.Namespace) -> dict[str, Any]:
-    names = "topic", "mode", "format", "text", "headers", "since"
-    return {name: getattr(given, name) for name in names}
+    names = "topic", "mode", "format", "text", "headers", "since", "partition_by"
+    found = {name: getattr(given, name) for name in names}
+    # The checkpoint of an Iceberg table is not beside it, and may be named with another table.
+    return found | ({"table": given.table} if given.format == ICEBERG else {})
 
 
 def different(before: Flags, now: Flags) -> list[str]:
     """What is different, in words. What is not known of before is not."""
     return [
-        f"{name} was {_word(before[name])}, and is {_word(now[name])} now"
+        f"{name.replace('_', '-')} was {_word(before[name])}, and is {_word(now[name])} now"
         for name in now
         if name in before and name != TOPIC_ID and before[name] != now[name]
     ]
@@ -68,7 +71,7 @@ def _word(value: object) -> str:
 
 
 def _before(
-    spark: SparkSession, given: argparse.Namespace, table: Folder, checkpoint: Folder
+    spark: SparkSession, given: argparse.Namespace, table: Table, checkpoint: Folder
 ) -> Flags:
     if not table.exists() and (checkpoint / "offsets").is_empty():
         return {}  # nothing has been read yet
@@ -76,10 +79,11 @@ def _before(
     if kept.exists():
         found: Flags = json.loads(kept.read())
         return found
-    return _of_table(spark, given, table) if table.exists() else {}
+    is_older = table.exists() and given.format != ICEBERG
+    return _of_table(spark, given, table) if is_older else {}
 
 
-def _of_table(spark: SparkSession, given: argparse.Namespace, table: Folder) -> Flags:
+def _of_table(spark: SparkSession, given: argparse.Namespace, table: Table) -> Flags:
     """What the table itself tells, if an older release has begun it."""
     columns = dict(spark.read.format(given.format).load(str(table)).dtypes)
     return {"text": columns.get(KEY) == "string", "headers": HEADERS in columns}

@@ -1,17 +1,27 @@
 """Tables that jobs read and write: folders of Parquet files, or Delta tables."""
 
 import argparse
+from typing import Protocol
 
 from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.jobs.folders import Folder
 
 DELTA_LOG = "_delta_log"
-PARQUET, DELTA = "parquet", "delta"
+PARQUET, DELTA, ICEBERG = "parquet", "delta", "iceberg"
 
 
-def add_format(parser: argparse.ArgumentParser) -> None:
+class Table(Protocol):
+    """A folder, or a table of a catalog: its name is its text."""
+
+    def exists(self) -> bool: ...
+
+
+def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
     parser.add_argument(
-        "--format", choices=(PARQUET, DELTA), default=PARQUET, help="of the table (%(default)s)"
+        "--format",
+        choices=(PARQUET, DELTA, *more),
+        default=PARQUET,
+        help="of the table (%(default)s)",
     )
 
 

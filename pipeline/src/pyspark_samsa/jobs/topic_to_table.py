@@ -1,4 +1,4 @@
-"""A topic as a table, in Parquet or Delta: every record, or the latest of each key.
+"""A topic as a table, in Parquet, Delta or Iceberg: every record, or the latest of each key.
 
 Each run goes on where the one before it ended, by a checkpoint beside the table. One that is
 stopped at any moment loses nothing and writes nothing twice. The flags of the first run are those
@@ -18,10 +18,11 @@ from pyspark_samsa.errors import SamsaError
 from pyspark_samsa.jobs.arguments import add_since, job_parser, where_the_log_is
 from pyspark_samsa.jobs.filled import check_flags
 from pyspark_samsa.jobs.folders import Folder
+from pyspark_samsa.jobs.iceberg import IcebergTable, add_iceberg, check_iceberg
 from pyspark_samsa.jobs.latest import LATEST, merge, recover, rewrite
 from pyspark_samsa.jobs.progress import progress
 from pyspark_samsa.jobs.running import run, summary
-from pyspark_samsa.jobs.tables import DELTA, PARQUET, add_format, check_format
+from pyspark_samsa.jobs.tables import DELTA, ICEBERG, PARQUET, Table, add_format, check_format
 
 APPEND = "append"
 BATCH_BYTES = 256 * 1024 * 1024
@@ -32,19 +33,24 @@ EXAMPLES = """\
   samsa pipeline topic-to-table orders tables/orders
   samsa pipeline topic-to-table customers tables/customers --mode latest --text
   samsa pipeline topic-to-table orders tables/orders --format delta
+  samsa pipeline topic-to-table orders lake.orders --format iceberg \\
+      --catalog-conf uri=https://catalog.example.com --partition-by "days(timestamp)" \\
+      --checkpoint checkpoints/orders
 """
 
 
 def parser() -> argparse.ArgumentParser:
     parser = job_parser("topic-to-table", __doc__, EXAMPLES)
     parser.add_argument("topic", help="its name")
-    parser.add_argument("table", help="the folder of the table, anywhere that Spark can write")
+    parser.add_argument(
+        "table", help="its folder, anywhere that Spark can write; of Iceberg its name: lake.orders"
+    )
     parser.add_argument(
         "--mode", choices=(APPEND, LATEST), default=APPEND,
         help="every record, or the latest of each key, without those whose value is null"
         " (%(default)s). The latest in Parquet means to write the whole table anew",
     )  # fmt: skip
-    add_format(parser)
+    add_format(parser, ICEBERG)
     parser.add_argument("--text", action="store_true", help="key and value as text, not as bytes")
     parser.add_argument("--headers", action="store_true", help="with a column of record headers")
     parser.add_argument(
@@ -52,22 +58,25 @@ def parser() -> argparse.ArgumentParser:
         help="go on where the log has dropped what was not read yet, rather than stop",
     )  # fmt: skip
     parser.add_argument(
-        "--checkpoint", metavar="DIR", help="how far it has come (beside the table)"
+        "--checkpoint",
+        metavar="DIR",
+        help="how far it has come (beside the table; of Iceberg, to be named)",
     )
     add_since(parser, "records, in the first run,")
+    add_iceberg(parser)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    return run(parser(), argv, work)
+    return run(parser(), argv, work, check_iceberg)
 
 
 def work(spark: SparkSession, given: argparse.Namespace) -> int:
-    table = Folder(spark, given.table)
+    table = table_of(spark, given)
     checkpoint = Folder(spark, given.checkpoint or f"{table}.{given.mode}.checkpoint")
-    recover(table)
     check(table, checkpoint)
-    check_format(table, given.format)
+    if isinstance(table, Folder):
+        check_format(table, given.format)
     check_flags(spark, given, where_the_log_is(given), table, checkpoint)
     before = size(spark, table, given.format)
     with progress(spark, f"{given.topic} to {given.table}"):
@@ -82,11 +91,21 @@ def work(spark: SparkSession, given: argparse.Namespace) -> int:
     return 0
 
 
-def size(spark: SparkSession, table: Folder, kind: str) -> int:
+def table_of(spark: SparkSession, given: argparse.Namespace) -> Folder | IcebergTable:
+    if given.format == ICEBERG:
+        return IcebergTable(given)
+    folder = Folder(spark, given.table)
+    recover(folder)
+    return folder
+
+
+def size(spark: SparkSession, table: Folder | IcebergTable, kind: str) -> int:
+    if isinstance(table, IcebergTable):
+        return table.rows()
     return spark.read.format(kind).load(str(table)).count() if table.exists() else 0
 
 
-def check(table: Folder, checkpoint: Folder) -> None:
+def check(table: Table, checkpoint: Folder) -> None:
     """Each without the other would be a table with rows twice, or with rows missing."""
     if table.exists() and not checkpoint.exists():
         raise SamsaError(
@@ -117,10 +136,12 @@ def records(spark: SparkSession, given: argparse.Namespace) -> DataFrame:
 
 
 def start(
-    found: DataFrame, given: argparse.Namespace, table: Folder, checkpoint: str
+    found: DataFrame, given: argparse.Namespace, table: Folder | IcebergTable, checkpoint: str
 ) -> StreamingQuery:
     writer: DataStreamWriter = found.writeStream.option("checkpointLocation", checkpoint)
     writer = writer.trigger(availableNow=True)
+    if isinstance(table, IcebergTable):
+        return table.start(found.sparkSession, writer)
     if given.mode == APPEND:
         return writer.format(given.format).start(str(table))
     upsert = UPSERTS[given.format]

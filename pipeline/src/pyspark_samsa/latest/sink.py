@@ -12,6 +12,7 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMessage
 
+from pyspark_samsa.columns import in_utc
 from pyspark_samsa.errors import BadOption, BadRows, SamsaError
 from samsa.runtime.system import fresh_words
 
@@ -89,8 +90,7 @@ def reduced(batches: Iterator[pa.RecordBatch], options: LatestOptions) -> pa.Tab
 
 def as_changes(batch: pa.RecordBatch, options: LatestOptions) -> pa.Table:
     """With times in UTC, as both formats have them, and with the column of deletions."""
-    rows = pa.Table.from_batches([batch])
-    rows = rows.cast(pa.schema([_in_utc(field) for field in rows.schema]))
+    rows = in_utc(pa.Table.from_batches([batch]))
     for name in options.order.columns:
         if rows[name].null_count:
             raise BadRows(f"a row whose {name} is null has no place among the latest")
@@ -98,11 +98,6 @@ def as_changes(batch: pa.RecordBatch, options: LatestOptions) -> pa.Table:
         return all_alive(rows)
     gone = rows[options.deleted].fill_null(False)
     return rows.drop_columns(options.deleted).append_column(GONE, gone)
-
-
-def _in_utc(field: pa.Field) -> pa.Field:
-    zoned = pa.types.is_timestamp(field.type) and field.type.tz is not None
-    return field.with_type(pa.timestamp("us", "UTC")) if zoned else field
 
 
 def upsert(files: ParquetFiles, options: LatestOptions, changes: pa.Table) -> None:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
-from pyspark import TaskContext
 from pyspark.sql.datasource import (
     DataSourceArrowWriter,
     DataSourceStreamArrowWriter,
@@ -12,7 +11,8 @@ from pyspark.sql.datasource import (
 )
 
 from pyspark_samsa.access import check_objects
-from pyspark_samsa.errors import BadOption, SamsaError
+from pyspark_samsa.errors import BadOption
+from pyspark_samsa.queries import query_and_batch
 from samsa.ports import Buffer
 from samsa.runtime.store_urls import open_objects
 from samsa.runtime.system import SystemClock, fresh_words
@@ -26,8 +26,6 @@ from .staging import Stager
 from .topics import Targets, named_turn
 from .turns import Turn
 
-QUERY, BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
-"""What Spark tells the tasks of a micro-batch. The query's id is kept in its checkpoint."""
 Messages = Sequence[WriterCommitMessage | None]
 
 
@@ -63,15 +61,7 @@ class SamsaStreamWriter(DataSourceStreamArrowWriter):
         self._columns = columns
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
-        return stage(self._options, self._columns, self._this_turn(), iterator)
-
-    def _this_turn(self) -> Turn:
-        context = TaskContext.get()
-        query = context and context.getLocalProperty(QUERY)
-        batch = context and context.getLocalProperty(BATCH)
-        if not query or not batch:
-            raise SamsaError("Spark does not say which query this is, and which batch")
-        return Turn(query, int(batch))
+        return stage(self._options, self._columns, Turn(*query_and_batch()), iterator)
 
     def commit(self, messages: Messages, batchId: int) -> None:
         turn = _turn_of(messages)
