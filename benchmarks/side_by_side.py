@@ -45,6 +45,12 @@ BUNDLE_HOW = (
 )
 
 
+TESTS_HOW = (
+    "Beside kfake, franz-go's imitation of Kafka in Go, as a program and, for the last row, as a "
+    "library. The fixture is that of `samsa_broker.testing`, each time in a new Python."
+)
+
+
 FAR_HOW = (
     "Samsa beside itself at revision {before}, before an append was one commit, taking turns. "
     "DynamoDB Local and versitygw, with a proxy in front: each call of the ledger waits 5 ms, each "
@@ -112,6 +118,8 @@ def document(bench: Bench, warning: str | None) -> str:
     lines = ["# Samsa beside Apache Kafka", "", how, "", *warned]
     if beside_kafka := table.render(samples):
         lines += [beside_kafka, ""]
+    if tests := table.tests(samples):
+        lines += ["## For tests", "", TESTS_HOW, "", tests, ""]
     if bundle := table.bundle(samples):
         lines += ["## The serverless bundle, on one machine", "", BUNDLE_HOW, "", bundle, ""]
     if far := table.far(samples):

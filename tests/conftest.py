@@ -3,6 +3,7 @@ from hypothesis import settings
 from support import watch
 from support.stores import (
     aws_environment,
+    embedded,
     environment,
     local_dynamodb,
     moto,
@@ -32,4 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
-__all__ = ["aws_environment", "environment", "local_dynamodb", "moto", "stores", "versity"]
+__all__ = [
+    "aws_environment",
+    "embedded",
+    "environment",
+    "local_dynamodb",
+    "moto",
+    "stores",
+    "versity",
+]

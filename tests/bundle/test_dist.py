@@ -1,6 +1,7 @@
 """`make dist`: a wheel of each distribution, which has all that the checkout has."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,17 +10,30 @@ from pathlib import Path
 
 import pytest
 from support.sam import ROOT
+from unit.docs.pages import code
 
 PROJECTS = ("layers/samsa", "websocket_api", "broker", "pipeline")
 MADE = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
-SHIPPED = {".py", ".pyi", ".typed", ".toml"}
+SHIPPED = {".py", ".pyi", ".typed", ".toml", ".html", ".css", ".js", ".svg", ".properties"}
 SHOW = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import pyspark_samsa, pyspark_samsa_latest, samsa, samsa_broker.cli.main, samsa_websocket.shim
-for module in (samsa, samsa_websocket, samsa_broker, pyspark_samsa, pyspark_samsa_latest):
+import pyspark_samsa, pyspark_samsa_iceberg, pyspark_samsa_latest
+import samsa, samsa_broker.cli.main, samsa_websocket.shim
+formats = pyspark_samsa, pyspark_samsa_iceberg, pyspark_samsa_latest
+for module in (samsa, samsa_websocket, samsa_broker, *formats):
     assert module.__file__.startswith(sys.argv[1]), module.__file__
 raise SystemExit(samsa_broker.cli.main.main(["cost", "--table"]))
+"""
+
+TESTING = ROOT / "docs" / "testing.md"
+WHERE = """
+import os
+import samsa_broker.testing.plugin
+
+def test_where(pytestconfig):
+    assert pytestconfig.pluginmanager.get_plugin("samsa") is samsa_broker.testing.plugin
+    assert samsa_broker.testing.plugin.__file__.startswith(os.environ["PYTHONPATH"])
 """
 
 
@@ -65,3 +79,22 @@ def test_the_command_runs_from_the_wheels_alone(wheels: list[Path], tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("|") > 20
+
+
+def test_a_project_elsewhere_finds_the_fixtures_in_the_wheels(wheels: list[Path], tmp_path: Path):
+    """The documented tests, in a folder of their own; what the wheels depend on is here."""
+    target, project = tmp_path / "installed", tmp_path / "project"
+    pip("install", "--target", str(target), *map(str, wheels))
+    project.mkdir()
+    tests = [block for block in code(TESTING, "python") if "def test_" in block]
+    for number, block in enumerate(tests):
+        (project / f"test_{number}.py").write_text(block)
+    (project / "test_where.py").write_text(WHERE)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+    )
+    assert re.search(r"^4 passed", done.stdout, re.MULTILINE), done.stdout + done.stderr

@@ -1,5 +1,5 @@
-"""The whole chain: Kafka clients, shim, local API Gateway, the function in processes that freeze,
-DynamoDB Local and a real S3 server."""
+"""The whole chain: Kafka clients, shim, local API Gateway, the function in processes that freeze;
+on DynamoDB Local and a real S3 server, and on the embedded stores."""
 
 import os
 import time
@@ -11,15 +11,17 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from support.chain import Chain, a_chain
+from support.chain import EMBEDDED, Chain, a_chain
 
 from samsa_websocket.pushes.connections import ConnectionsApi, Gone
 
 SECONDS = 60
 
 
-@pytest.fixture
-def chain(environment: dict[str, str], tmp_path: Path) -> Iterator[Chain]:
+@pytest.fixture(params=["servers", "embedded"])
+def chain(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Chain]:
+    is_embedded = request.param == "embedded"
+    environment = EMBEDDED if is_embedded else request.getfixturevalue("environment")
     with a_chain(tmp_path, environment) as running:
         yield running
 

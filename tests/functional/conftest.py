@@ -16,8 +16,17 @@ from support.stores import BUCKET
 
 from samsa.ports import Ledger, Objects
 
-LEDGERS = ["sqlite", "dynamodb-moto", "dynamodb-local"]
-OBJECTS = ["memory", "folder", "s3-moto", "s3-versitygw"]
+LEDGERS = ["sqlite", "in-memory", "dynamodb-moto", "dynamodb-local", "dynamodb-embedded"]
+OBJECTS = ["memory", "folder", "s3-moto", "s3-versitygw", "s3-embedded"]
+SERVERS = {
+    "dynamodb-moto": "moto",
+    "dynamodb-local": "local_dynamodb",
+    "dynamodb-embedded": "embedded",
+    "s3-moto": "moto",
+    "s3-versitygw": "versity",
+    "s3-embedded": "embedded",
+}
+"""The fixtures of their endpoints."""
 
 
 @pytest.fixture(scope="session")
@@ -54,9 +63,13 @@ async def open_ledger(kind: str, folder: Path, request: pytest.FixtureRequest) -
         from samsa.local.sqlite import SqliteLedger
 
         return SqliteLedger(str(folder / "ledger.db"))
+    if kind == "in-memory":
+        from samsa.local.memory_ledger import MemoryLedger
+
+        return MemoryLedger()
     from samsa.aws.dynamodb import DynamoLedger
 
-    endpoint = request.getfixturevalue("moto" if kind == "dynamodb-moto" else "local_dynamodb")
+    endpoint = request.getfixturevalue(SERVERS[kind])
     client = shared_client(endpoint)
     ledger = DynamoLedger(f"samsa-{uuid4()}", client=client)
     await ledger.create_table()
@@ -111,7 +124,7 @@ def open_objects(kind: str, folder: Path, request: pytest.FixtureRequest) -> Obj
         return FolderObjects(str(folder / "objects"))
     from samsa.aws.s3 import S3Objects
 
-    endpoint = request.getfixturevalue("moto" if kind == "s3-moto" else "versity")
+    endpoint = request.getfixturevalue(SERVERS[kind])
     return S3Objects(BUCKET, prefix=str(uuid4()), endpoint=endpoint)
 
 

@@ -19,6 +19,11 @@ async def open_groups(kind: str, folder: Path, request: pytest.FixtureRequest) -
         from samsa.local.sqlite_groups import SqliteGroups
 
         return SqliteGroups(str(folder / "ledger.db"))
+    if kind == "in-memory":
+        from samsa.local.memory_ledger import MemoryGroups
+        from samsa.local.memory_room import MemoryRoom
+
+        return MemoryGroups(MemoryRoom())
     from samsa.aws.dynamodb_groups import DynamoGroups
 
     ledger = await open_ledger(kind, folder, request)

@@ -17,7 +17,15 @@ from samsa.ports import Claim, CommitResult, Extent, Journal, Objects, Partition
 
 A_TIME = 1_700_000_000_000
 A_WEEK = 7 * 86_400_000
-PLACES = ["sqlite packs", "sqlite notes", "sqlite objects", "dynamodb-moto", "dynamodb-local"]
+PLACES = [
+    "sqlite packs",
+    "sqlite notes",
+    "sqlite objects",
+    "in-memory",
+    "dynamodb-moto",
+    "dynamodb-local",
+    "dynamodb-embedded",
+]
 
 
 class Place(NamedTuple):
@@ -54,8 +62,8 @@ def open_place(kind: str, ledger: Any, folder: Path) -> Place:
         one, other = (SqliteJournal(ledger, folders.root, name) for name in "ab")
         assert one.stay_alone() if kind == "sqlite notes" else not ledger.write_behind.alone
         return Place(ledger, folders, one, other)
-    objects = MemoryObjects()
-    if kind == "sqlite objects":
+    objects = MemoryObjects(ledger.room if kind == "in-memory" else None)
+    if kind in ("sqlite objects", "in-memory"):
         return Place(ledger, objects, *(ObjectJournal(ledger, objects, words()) for _ in range(2)))
     return Place(ledger, objects, *(a_journal(ledger, objects) for _ in range(2)))
 

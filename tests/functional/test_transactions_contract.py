@@ -7,6 +7,7 @@ import pytest
 from functional.conftest import LEDGERS
 from functional.groups_given import NOW, committed, open_groups
 
+from samsa.local.memory_ledger import MemoryGroups
 from samsa.ports import GroupItem, Groups, Ledger, Offsets, TransactionItem
 
 LETTERS, PARCELS = ("letters", 0), ("parcels", 0)
@@ -126,7 +127,8 @@ async def test_an_id_that_moved_on_is_not_deleted(store: Groups):
 async def test_what_another_process_may_change_is_not_known_without_a_call(store: Groups):
     await store.put_transaction("payments", ONE, 0)
     await store.transaction("payments")
-    assert not store.is_current_transaction("payments", 1)
+    has_no_others = isinstance(store, MemoryGroups)
+    assert store.is_current_transaction("payments", 1) == has_no_others
 
 
 @pytest.mark.parametrize("name", ["a/b#c d", "ü" * 200, "t" * 1_000])

@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from server.process import Samsa, a_samsa
 from server.test_cli import run
 
-URL = re.compile(r"http://127\.0\.0\.1:\d+")
+URL = re.compile(r"http +(http://127\.0\.0\.1:\d+)")
 SECONDS = 60
 
 
@@ -25,7 +25,7 @@ class Http:
     def __init__(self, samsa: Samsa) -> None:
         found = URL.search((samsa.folder / "stdout").read_text())
         assert found, samsa.said()
-        self.url = found[0]
+        self.url = found[1]
 
     def __call__(self, method: str, path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()

@@ -56,7 +56,9 @@ def samsa_up(folder: Path, *options: str) -> Iterator[Broker]:
 
 
 def start(folder: Path, out: Path, options: tuple[str, ...]) -> subprocess.Popen[bytes]:
-    command = [SAMSA, "up", "--data", folder / "data"]
+    command: list[object] = [SAMSA, "up"]
+    if "--ephemeral" not in options:
+        command += ["--data", folder / "data"]
     if "--listen" not in options:
         command += ["--host", "127.0.0.1", "--port", "0"]
     command += ["--no-http"]  # they would all want the same port; who needs it says --http

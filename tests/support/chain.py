@@ -1,5 +1,5 @@
 """The serverless bundle as a broker for tests: shim, local API Gateway, functions in processes that
-freeze, DynamoDB Local and a real S3 server."""
+freeze, and stores: DynamoDB Local and a real S3 server, or those that are embedded."""
 
 import json
 import re
@@ -14,6 +14,8 @@ from support.broker import SAMSA, Broker
 from support.servers.processes import running
 
 Environment = dict[str, str]
+EMBEDDED: Environment = {"SAMSA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0"}
+"""Without URLs of stores: they are in a folder of the test."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,11 @@ def a_chain(folder: Path, environment: Environment, *options: str) -> Iterator[C
 @contextmanager
 def local_api(folder: Path, environment: Environment, *options: str) -> Iterator[str]:
     command = [str(SAMSA), "local-api", "--port", "0", "--log-level", "warning", *options]
-    command += ["--ledger", environment["SAMSA_LEDGER"], "--objects", environment["SAMSA_OBJECTS"]]
+    if "SAMSA_LEDGER" in environment:
+        command += ["--ledger", environment["SAMSA_LEDGER"]]
+        command += ["--objects", environment["SAMSA_OBJECTS"]]
+    else:
+        command += ["--data", str(folder / "data")]
     log = folder / "local-api.log"
     # Functions find in theirs what it has in its environment.
     with running(command, log, lambda: _found(r"listening on (\S+)", log), **environment) as url:

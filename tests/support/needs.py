@@ -18,6 +18,7 @@ from support.builds import Command, built, cache, environment_with, locked, run
 from support.tools import require
 
 TESTS = Path(__file__).parents[1]
+AXE = TESTS / "browser" / "axe"
 DRIVERS = TESTS / "clients" / "drivers"
 FOREIGN = TESTS / "foreign" / "sources"
 FRAMEWORKS = TESTS / "frameworks" / "java"
@@ -28,6 +29,7 @@ ROOT = TESTS.parent
 VERSITYGW = "v1.8.0"
 DYNAMODB_LOCAL = "2.6.1"
 KAFKA = "4.3.1"
+JUNIT = "1.13.4"
 SAM = "aws-sam-cli==1.170.0"
 LAMBDA_CLIENT = "awslambdaric==4.2.2"
 FRANZ_GO = "github.com/twmb/franz-go/pkg/kgo"
@@ -123,6 +125,14 @@ def java_driver() -> Path:
     return with_maven(DRIVERS / "java", "compile")
 
 
+@need("JUnit", "mvn", "java")
+def junit() -> Path:
+    name = "junit-platform-console-standalone"
+    artifact = f"org.junit.platform:{name}:{JUNIT}"
+    copy = f'mvn -q -B dependency:copy -Dartifact={artifact} "-DoutputDirectory=$TARGET"'
+    return once(f"junit-{JUNIT}", ["sh", "-c", copy]) / f"{name}-{JUNIT}.jar"
+
+
 @need("Kafka Streams, Kafka Connect and a program for them", "mvn", "java")
 def frameworks() -> Path:
     return with_maven(FRAMEWORKS, "compile")
@@ -143,6 +153,18 @@ def spark_connector() -> Path:
 @need("Delta Lake for Spark", "mvn")
 def delta_lake() -> Path:
     return with_maven(TESTS / "pipeline" / "delta") / "dependency"
+
+
+@need("Chromium, a browser for the console", "chromium")
+def chromium() -> Path:
+    """Debian's: Playwright's own is in no package registry."""
+    return Path(require("chromium", "the console is looked at in it"))
+
+
+@need("axe, which looks for what a screen reader cannot use", "npm")
+def axe() -> Path:
+    made = built(AXE, [["npm", "ci", "--no-audit", "--no-fund"]])
+    return made / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @need("KafkaJS", "npm", "node")
@@ -170,6 +192,16 @@ def librdkafka_tests() -> Path:
          "TESTSRCS_CXX=", "test-runner"],
     ]  # fmt: skip
     return built(FOREIGN / "librdkafka", commands) / at / "tests" / "test-runner"
+
+
+@need("franz-go's client of schema registries", "go")
+def schemas_go() -> Path:
+    return built(DRIVERS / "schemas_go", [["go", "build", "-o", "driver", "."]])
+
+
+@need("KafkaJS's client of schema registries", "npm", "node")
+def schemas_node() -> Path:
+    return built(DRIVERS / "schemas_node", [["npm", "ci", "--no-audit", "--no-fund"]])
 
 
 @need("kafka-python's own tests")

@@ -1,7 +1,8 @@
 """The stores of AWS as servers on this machine: one of each, for every test that wants it.
 
 moto is quick to start but loses concurrent updates; DynamoDB Local is Amazon's own, and versitygw a
-real S3 server. Who uses them takes a table and a folder of its own.
+real S3 server. The embedded stores are ours, of `samsa local-api`. Who uses them takes a table and
+a folder of its own.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 from support.servers.dynamodb_local import dynamodb_local
+from support.servers.embedded_stores import embedded_stores
 from support.servers.moto_server import moto_server
 from support.servers.versitygw import versitygw
 
@@ -46,6 +48,13 @@ def local_dynamodb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def versity(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with versitygw(tmp_path_factory.mktemp("versitygw"), ACCESS_KEY, SECRET_KEY) as endpoint:
         make_bucket(endpoint)
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("embedded")
+    with embedded_stores(folder, BUCKET, {ACCESS_KEY: SECRET_KEY}) as endpoint:
         yield endpoint
 
 

@@ -1,6 +1,7 @@
 """`samsa pipeline`: every word after the job's name is the job's own."""
 
 import importlib.util
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -36,7 +37,11 @@ def test_every_job_that_is_listed_is_there(name: str):
     assert importlib.util.find_spec(f"pyspark_samsa.jobs.{name.replace('-', '_')}")
 
 
-def test_without_spark_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, capsys):
-    monkeypatch.setattr(pipeline, "find_spec", lambda name: None)
+@pytest.mark.parametrize("lacks", ["pyspark", "pyspark_samsa"])
+def test_without_spark_it_is_said_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys, lacks: str
+):
+    monkeypatch.setattr(pipeline, "find_spec", lambda name: None if name == lacks else name)
+    monkeypatch.setitem(sys.modules, "pyspark_samsa.jobs.compare", None)  # as if not installed
     assert main(["pipeline", "compare", "a", "b"]) == 1
     assert "pip install ./pipeline" in capsys.readouterr().err

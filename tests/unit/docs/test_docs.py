@@ -85,4 +85,4 @@ def test_pages_and_commands_are_found():
     assert "docs/serverless.md" in links(README)
     assert {"run", "test", "docs"} <= TARGETS
     assert "test" in commands(README, "make")
-    assert any(command.startswith("local-api --ledger") for command in commands(README, "samsa"))
+    assert any(command.startswith("shim --url ws") for command in commands(README, "samsa"))

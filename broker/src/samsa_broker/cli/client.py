@@ -3,6 +3,7 @@
 import argparse
 import socket
 import struct
+from contextlib import suppress
 from typing import Any, Self
 
 from samsa.wire.apis import APIS, Api, ApiKey
@@ -17,6 +18,10 @@ CLIENT_ID = "samsa-cli"
 
 class ClientError(Exception):
     """What went wrong, written for the person at the terminal."""
+
+
+class NotServed(ClientError):
+    """The broker does not know this kind of request."""
 
 
 class Client:
@@ -94,7 +99,7 @@ class Client:
         theirs = self._versions.get(key, range(0))
         both = [version for version in api.versions if version in theirs and version <= at_most]
         if not both:
-            raise ClientError(f"the broker at {self._where} does not serve {api.name}")
+            raise NotServed(f"the broker at {self._where} does not serve {api.name}")
         return self._exchange(api, both[-1], row)
 
     def _exchange(self, api: Api, version: int, row: Any) -> Any:
@@ -145,6 +150,11 @@ class Client:
 
     def close(self) -> None:
         self._socket.close()
+
+    def interrupt(self) -> None:
+        """For another thread: a request that is under way fails now."""
+        with suppress(OSError):  # it is closed already
+            self._socket.shutdown(socket.SHUT_RDWR)
 
 
 def check(code: int, message: str | None, what: str) -> None:

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from samsa.records.batch import headers
 from samsa.records.record import Record, records
@@ -12,8 +12,11 @@ from samsa.wire.errors import ErrorCode
 from samsa.wire.messages import fetch
 
 from .client import Client, check
-from .options import add_bootstrap, add_command
+from .options import add_bootstrap, add_command, add_registry
 from .topics import EARLIEST, LATEST, offsets_at
+
+if TYPE_CHECKING:
+    from .decoding import Decoding
 
 LAST_BY_NAME = 12
 EXAMPLES = """
@@ -22,6 +25,7 @@ examples:
   samsa consume orders --until-end --json       with offsets, keys, headers and times
   samsa consume orders --partition 3 --from 1200 --count 10
   samsa consume orders --from latest
+  samsa consume orders --schema                 Avro, JSON and Protobuf as JSON, by the registry
 """
 
 
@@ -42,11 +46,17 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--count", type=int, metavar="N", help="stop after N records")
     parser.add_argument("--until-end", action="store_true", help="stop at the end of the topic")
     parser.add_argument("--json", action="store_true", help="one JSON object per record")
+    parser.add_argument(
+        "--schema", action="store_true",
+        help="show what serializers have written as JSON, by the schemas of a registry",
+    )  # fmt: skip
+    add_registry(parser)
     add_bootstrap(parser)
     parser.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:
+    decoding = _decoding(given) if given.schema else None
     client = Client.of(given)
     topic = client.topic(given.topic)
     numbers = sorted(partition.partition_index for partition in topic.partitions)
@@ -56,11 +66,11 @@ def run(given: argparse.Namespace) -> int:
     ends = offsets_at(client, given.topic, numbers, LATEST) if given.until_end else {}
     left = given.count if given.count is not None else -1
     while left != 0 and not (given.until_end and all(at[n] >= ends[n] for n in numbers)):
-        for number, found, after in _fetch(client, given.topic, at):
+        for number, found, after in fetched(client, given.topic, at):
             for record in found:
                 if left == 0 or (given.until_end and record.offset >= ends[number]):
                     break
-                print(_line(number, record, given.json))
+                print(_line(number, record, given.json, decoding))
                 left -= 1
             at[number] = after
         sys.stdout.flush()
@@ -76,7 +86,7 @@ def _starts(client: Client, given: argparse.Namespace, numbers: list[int]) -> di
     return offsets_at(client, given.topic, numbers, where)
 
 
-def _fetch(client: Client, name: str, at: dict[int, int]) -> list[tuple[int, list[Record], int]]:
+def fetched(client: Client, name: str, at: dict[int, int]) -> list[tuple[int, list[Record], int]]:
     """For each partition: the records from its offset on, and the offset after them."""
     asked = [
         fetch.PARTITION(partition=n, fetch_offset=offset, partition_max_bytes=1 << 20)
@@ -105,16 +115,24 @@ def _fetch(client: Client, name: str, at: dict[int, int]) -> list[tuple[int, lis
     return got
 
 
-def _line(number: int, record: Record, as_json: bool) -> str:
+def _decoding(given: argparse.Namespace) -> "Decoding":
+    from .decoding import Decoding  # only a few ask for it
+    from .registry_client import RegistryClient
+
+    return Decoding(RegistryClient.of(given))
+
+
+def _line(number: int, record: Record, as_json: bool, decoding: "Decoding | None") -> str:
+    key, value = decoding.of(record) if decoding is not None else (None, None)
     if not as_json:
-        return _text(record.value) or ""
+        return value or _text(record.value) or ""
     return json.dumps(
         {
             "partition": number,
             "offset": record.offset,
             "timestamp": record.timestamp,
-            "key": _text(record.key),
-            "value": _text(record.value),
+            "key": json.loads(key) if key else _text(record.key),
+            "value": json.loads(value) if value else _text(record.value),
             "headers": [[name, _text(value)] for name, value in record.headers],
         },
         ensure_ascii=False,

@@ -7,6 +7,7 @@ samsa consume orders              read it from the beginning
 samsa groups describe billing     how far a consumer group has come
 samsa transactions list           which transactional ids there are, and in which state
 samsa users add alice             let a user log in; acls and quotas say what it may do
+samsa schemas list                which schemas the registry has
 samsa cost --table                what it would cost on AWS, beside other Kafkas
 """
 
@@ -19,8 +20,8 @@ from samsa import __version__
 from samsa_broker.cli.client import ClientError
 
 COMMANDS = (
-    "up", "topics", "groups", "transactions", "users", "acls", "quotas", "produce", "consume",
-    "shim", "local-api", "cost", "janitor", "demo", "pipeline",
+    "up", "topics", "groups", "transactions", "users", "acls", "quotas", "schemas",
+    "produce", "consume", "console", "shim", "local-api", "cost", "janitor", "demo", "pipeline",
 )  # fmt: skip
 
 

@@ -8,7 +8,11 @@ from typing import Any
 
 from samsa.ports.bounds import LONGEST_ZONE
 
+from .client import ClientError
+
 DEFAULT_BOOTSTRAP = "127.0.0.1:9092"
+DEFAULT_REGISTRY = "http://127.0.0.1:8080"
+DEFAULT_DATA = "samsa-data"
 
 
 def config_pair(text: str) -> tuple[str, str]:
@@ -100,7 +104,7 @@ def add_check(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_stores(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--data", metavar="DIR", default="samsa-data", help="where local data is (./%(default)s)"
+        "--data", metavar="DIR", default=DEFAULT_DATA, help="where local data is (./%(default)s)"
     )
     parser.add_argument(
         "--ledger", metavar="URL", help="sqlite:///… or dynamodb://… (a SQLite file in --data)"
@@ -111,6 +115,11 @@ def add_stores(parser: argparse.ArgumentParser) -> None:
 def store_urls(given: argparse.Namespace) -> tuple[str, str]:
     """The URLs of the ledger and the objects."""
     data = Path(given.data).absolute()
+    if not given.ledger and (data / "table.db").exists():
+        raise ClientError(
+            f"{data} holds the table of functions: start samsa local-api --data {given.data}, or "
+            "name another folder"
+        )
     return given.ledger or f"sqlite://{data}/ledger.db", given.objects or f"file://{data}/objects"
 
 
@@ -126,4 +135,13 @@ def add_bootstrap(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="how to log in there: lines such as security.protocol=sasl_ssl, with the names of "
         "librdkafka",
+    )
+
+
+def add_registry(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--registry",
+        metavar="URL",
+        default=DEFAULT_REGISTRY,
+        help="the schema registry to ask: where samsa up serves HTTP (%(default)s)",
     )

@@ -18,6 +18,7 @@ from samsa.groups import GroupSettings as GroupSettings
 from samsa.local.health import FULL, kind_of
 from samsa.log.stores import Limits
 from samsa.ports import Unavailable
+from samsa.runtime.in_memory import IN_MEMORY, limits_in_memory
 from samsa.runtime.logs import event, set_up
 from samsa.topics.topic_totals import Totals
 from samsa_broker.server.http_entry import HttpAddress
@@ -25,7 +26,7 @@ from samsa_broker.server.listener import ServerLimits
 from samsa_broker.server.listeners import Kind, ListenerAddress
 from samsa_broker.server.security_settings import FirstUserExists
 
-from . import up_http, up_secure, up_security
+from . import up_ephemeral, up_http, up_secure, up_security
 from .options import (
     add_command,
     add_logs,
@@ -47,10 +48,12 @@ MAX_FETCH_BYTES = 16 * MIB
 """Kafka's fetch.max.bytes, which is 55 MiB there. librdkafka allocates memory for a whole answer,
 and above 32 MiB malloc uses fresh pages each time: five times the page faults. In answers of 16 MiB
 it reads six partitions a fifth to a third faster (benchmarks/README.md)."""
+END = "Ctrl-C ends it; what was acknowledged stays."
 EXAMPLES = """
 examples:
   samsa up                                    everything in ./samsa-data, on 127.0.0.1:9092
   samsa up --port 0                           a free port; it is printed
+  samsa up --ephemeral --port 0               nothing on disk: for tests, also of other languages
   samsa up --http 127.0.0.1:0                 the HTTP API elsewhere than on 127.0.0.1:8080
   samsa up --secure --http https://0.0.0.0:8443   the HTTP API with TLS and logins
   samsa up --data /var/lib/samsa --fsync      survive the loss of power, not only of the process
@@ -70,6 +73,7 @@ def add_to(commands: Any) -> None:
     )
     up_security.add_listeners(up)
     add_stores(up)
+    up_ephemeral.add_to(up)
     up.add_argument(
         "--wakeups",
         metavar="HOST:PORT",
@@ -186,9 +190,7 @@ def _run(given: argparse.Namespace) -> int:
     set_up(given.log_level, given.log_format)
     data = Path(given.data).absolute()
     try:
-        if given.ledger is None or given.objects is None or given.secure:
-            data.mkdir(parents=True, exist_ok=True)
-        ledger, objects = store_urls(given)
+        ledger, objects = up_ephemeral.urls(given) or _stores(given, data)
         first_user = up_secure.prepare(given, data)
         listening = up_security.listeners(given)
         given.host, given.port = listening[0].host, listening[0].port
@@ -208,10 +210,9 @@ def _run(given: argparse.Namespace) -> int:
             zone=given.zone or "",
             metrics=metrics,
             fsync=given.fsync,
+            memory_bytes=given.max_memory,
             upkeep_every_s=given.upkeep_interval,
-            log_limits=Limits(
-                merge_after_ms=round(1000 * given.settle_time), window_ms=given.window_ms
-            ),
+            log_limits=_log_limits(given),
             rules=_rules(given),
             limits=ServerLimits(
                 given.max_connections,
@@ -236,6 +237,18 @@ def _run(given: argparse.Namespace) -> int:
     except (OSError, sqlite3.Error, Unavailable) as error:
         return fail(_explain(error, given, data))
     return 0
+
+
+def _stores(given: argparse.Namespace, data: Path) -> tuple[str, str]:
+    """Raises OSError."""
+    if given.ledger is None or given.objects is None or given.secure:
+        data.mkdir(parents=True, exist_ok=True)
+    return store_urls(given)
+
+
+def _log_limits(given: argparse.Namespace) -> Limits:
+    limits = Limits(merge_after_ms=round(1000 * given.settle_time), window_ms=given.window_ms)
+    return limits_in_memory(limits) if given.ephemeral else limits
 
 
 def _explain(error: Exception, given: argparse.Namespace, data: Path) -> str:
@@ -266,6 +279,7 @@ def _rules(given: argparse.Namespace) -> Rules:
         transaction_max_timeout_ms=given.transaction_max_timeout_ms,
         transactional_id_expiration_ms=given.transactional_id_expiration_minutes * 60_000,
         connections_max_reauth_ms=given.sasl_reauthenticate_ms,
+        schema_registry=given.schema_registry,
     )
 
 
@@ -289,6 +303,8 @@ def _greet(
 ) -> None:
     host = listening[0].host
     where = f"{host}:{listening[0].port}"
+    ready = ready_line(host, listening[0].port)
+    end = up_ephemeral.END if settings.ledger == IN_MEMORY else END
     samsa = "samsa" if shutil.which("samsa") else sys.argv[0]
     lines = [
         f"Samsa {__version__} is listening on {where}",
@@ -303,12 +319,19 @@ def _greet(
         lines.append(f"  metrics  {metrics}/metrics")
     if listening[0].kind is not Kind.PLAINTEXT:
         lines += how_to_log_in(where)
-        print("\n".join([*lines, "Ctrl-C ends it; what was acknowledged stays."]), flush=True)
+        print("\n".join([*lines, end, ready]), flush=True)
         return
     lines += [
         "Try, in another terminal:",
         f"  echo hello | {samsa} produce greetings --bootstrap {where}",
         f"  {samsa} consume greetings --bootstrap {where}",
-        "Ctrl-C ends it; what was acknowledged stays.",
+        end,
+        ready,
     ]
     print("\n".join(lines), flush=True)
+
+
+def ready_line(host: str, port: int) -> str:
+    """The last line that is printed at the start. Scripts wait for it, so it never changes
+    (docs/testing.md)."""
+    return f"samsa: ready on {f'[{host}]' if ':' in host else host}:{port}"

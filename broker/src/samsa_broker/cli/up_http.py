@@ -10,7 +10,9 @@ from samsa.broker.broker import Broker
 from samsa.http_api.lazy_listener import LazyListener, missing
 from samsa.http_api.sessions import EVERYONE
 from samsa.runtime.logs import event
+from samsa_broker.console.extension import ConsoleExtension
 from samsa_broker.server.http_entry import HttpAddress, HttpEntry
+from samsa_broker.server.listener import Server
 
 from .options import address, port
 
@@ -25,8 +27,9 @@ def add_to(up: argparse.ArgumentParser) -> None:
     group = up.add_argument_group("HTTP API and metrics")
     group.add_argument(
         "--http", metavar="[https://]HOST:PORT", type=_http_address, default=...,
-        help="where the HTTP API is served; port 0 picks a free one (127.0.0.1:8080, if that is "
-        "free). A secured broker asks for a login by https:// and beyond loopback",
+        help="where the HTTP API and the console are served; port 0 picks a free one "
+        "(127.0.0.1:8080, if that is free). A secured broker asks for a login by https:// and "
+        "beyond loopback",
     )  # fmt: skip
     group.add_argument(
         "--no-http", dest="http", action="store_const", const=None, help="do not serve it"
@@ -34,6 +37,10 @@ def add_to(up: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--http-name", metavar="NAME", action="append", default=[],
         help="a name by which browsers may ask for it, beside addresses and localhost; * is any",
+    )  # fmt: skip
+    group.add_argument(
+        "--schema-registry", action=argparse.BooleanOptionalAction, default=True,
+        help="serve a schema registry at the address of the HTTP API",
     )  # fmt: skip
     metrics = group.add_mutually_exclusive_group()
     metrics.add_argument(
@@ -67,13 +74,16 @@ class HttpFront:
     def __init__(self, given: Any, names: Collection[str] = ()) -> None:
         self._wanted = given is not ...
         self._address: HttpAddress = given if self._wanted else DEFAULT
-        self._listener = LazyListener(self._address.host, self._address.port, names)
+        self._console = ConsoleExtension()
+        host, port = self._address.host, self._address.port
+        self._listener = LazyListener(host, port, names, self._console)
         self._why_not = ""
 
-    def open(self, broker: Broker, kafka: tuple[str, int], entry: HttpEntry) -> None:
+    def open(self, server: Server, kafka: tuple[str, int], entry: HttpEntry) -> None:
         """Raises OSError if the user asked for it and it cannot be opened."""
+        self._console.server = server
         try:
-            self._open(broker, kafka, entry)
+            self._open(server.broker, kafka, entry)
         except OSError as error:
             if self._wanted:
                 raise
@@ -96,9 +106,11 @@ class HttpFront:
 
     @property
     def line(self) -> str:
-        """The line about it in the start message."""
+        """What the start message says about it."""
         url = self._listener.url
-        return f"  http     {url}/docs" if url else f"  http     not served: {self._why_not}"
+        if url is None:
+            return f"  http     not served: {self._why_not}"
+        return f"  http     {url}/docs\n  console  {url}/console/"
 
     async def close(self) -> None:
         await self._listener.close()

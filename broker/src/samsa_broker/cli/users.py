@@ -121,12 +121,14 @@ def _password(given: argparse.Namespace) -> str:
 
 def _prompted(name: str) -> str:
     """Raises ClientError."""
-    if not sys.stdin.isatty():
+    try:
+        password = getpass.getpass(f"Password of {name}: ")
+        again = getpass.getpass("Once more: ")
+    except EOFError:
         raise ClientError(
-            "there is no terminal to ask for the password; use --password-stdin or --password-file"
-        )
-    password = getpass.getpass(f"Password of {name}: ")
-    if getpass.getpass("Once more: ") != password:
+            "no terminal to ask for the password; use --password-stdin or --password-file"
+        ) from None
+    if again != password:
         raise ClientError("the two are not the same")
     return password
 

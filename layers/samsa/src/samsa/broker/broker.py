@@ -77,6 +77,8 @@ class Rules:
     transactional_id_expiration_ms: int = 7 * 24 * 3600 * 1000
     connections_max_reauth_ms: int = 0
     """How long a login by SASL is good. Only shown here; `SaslConnection` ends it."""
+    schema_registry: bool = True
+    """Whether the HTTP API has one."""
 
 
 class Context(NamedTuple):
