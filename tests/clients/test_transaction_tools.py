@@ -26,7 +26,7 @@ ABORTED, TERMINATED = "aborted-by-hand", "terminated-by-hand"
 PARTITIONS = {TOPIC: 3, SOURCE: 1, COPY: 1, ABORTED: 2, TERMINATED: 1}
 TIMEOUT_MS = 60_000
 WITHIN_S = 30
-RECORDS = 2_000
+RECORDS = 8_000
 KILLED_AFTER = 300
 COPIER_TIMEOUT_MS = 2_000
 """A copier first asks for its offset. If it was killed after it had sent one, that waits for the
