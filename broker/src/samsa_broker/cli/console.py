@@ -56,7 +56,7 @@ def add_to(commands: Any) -> None:
         type=address,
         default=DEFAULT_LISTEN,
         help="where the page is served; port 0 picks a free one (127.0.0.1:8081). With a login, on "
-        "this machine only: whoever reaches the page has the rights of that login",
+        "this machine only: all who open the page have the rights of that login",
     )
     console.add_argument(
         "--command-config",
@@ -123,7 +123,7 @@ def check_listen(host: str, login: ClientLogin) -> None:
     has_rights = login.has_sasl or login.certificate is not None
     if has_rights and not is_loopback(host):
         raise ClientError(
-            f"--listen {host}: whoever reaches the page would have the rights of this login. "
+            f"--listen {host}: all who open the page would have the rights of this login. "
             "Listen on 127.0.0.1; ssh -L brings the page to another machine"
         )
 

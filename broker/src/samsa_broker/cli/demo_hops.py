@@ -16,7 +16,7 @@ class HopPrinter(Observer):
     """Called by the gateway's event loop, and by the threads of producer and consumer."""
 
     def __init__(self, closed: Callable[[], object]) -> None:
-        """`closed` is called if nobody reads the output any more."""
+        """`closed` is called when the reader of the output has closed it."""
         self._closed = closed
         self._began = time.monotonic()
         self._lock = threading.Lock()

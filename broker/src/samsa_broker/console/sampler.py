@@ -1,8 +1,8 @@
 """Samples what plots show, every ten seconds, from when the console was first opened.
 
 Before that it costs nothing. A round has a bound: so many partitions and groups, and so much time;
-what it has no time for comes first in the next one. Topics and groups are looked at only while
-somebody has the console open, because on DynamoDB each look costs money.
+what it has no time for comes first in the next one. The ledger is asked about topics and groups
+only while the console is open, because on DynamoDB each request costs money.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """How large each topic is, and how fast it grows; how far behind each group is.
 
 To ask for the ends and sizes of ten thousand topics takes long, and on DynamoDB it costs money. So
-a round looks at those that somebody watches, at the largest, and at the next few of all others.
+a round asks about the topics and groups that are on an open page, the largest ones, and a few of
+all others, which take turns.
 """
 
 from collections.abc import Collection, Iterable
@@ -66,7 +67,7 @@ class Rotation(Generic[V]):
         self._watched[name] = now_ms
 
     def forget_others(self, names: Collection[str], now_ms: int) -> None:
-        """What does not exist any more, and what nobody has asked for lately."""
+        """Forget names that are gone. Stop watching those not asked for in `WATCHED_MS`."""
         for name in [name for name in self.seen if name not in names]:
             del self.seen[name]
         self._watched = {

@@ -98,7 +98,7 @@ class Connection:
         self._quotas = RequestQuotas(self._requests, server.stats, self._mute)
         self._is_muted = False
         self._began_s = 0.0
-        """When the last request began; 0 while nobody wants to know (`Latencies`)."""
+        """When the last request began; 0 while latencies are not counted."""
         self._room = RequestRoom(self._buffer, server)
         self._answers = Answers(self._sender, server)
         self._replies = PendingReplies(self._send_ready, self._memory_free)

@@ -1,6 +1,6 @@
 """How long requests take, counted in buckets: from the request's last byte to its answer.
 
-Counting begins when somebody wants to see it. A bucket is an eighth of a power of two wide, so a
+Counting begins when the console is opened. A bucket is an eighth of a power of two wide, so a
 percentile is right within 12 %.
 """
 

@@ -68,7 +68,7 @@ class PendingReplies:
         return len(self._queue)
 
     def add(self, request: KafkaRequest, later: Later, began_s: float = 0.0) -> None:
-        """`began_s`: 0 if nobody wants to know how long it takes."""
+        """`began_s`: 0 if latencies are not counted."""
         reply = PendingReply(self, request, later, began_s)
         self._queue.append(reply)
         reply.start()

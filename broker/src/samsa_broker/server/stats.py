@@ -32,7 +32,7 @@ class ServerStats:
     """How long, together."""
     began_s: float = field(default_factory=monotonic)
     latencies: Latencies | None = None
-    """None: nobody wants to know how long requests take."""
+    """None: they are not counted."""
 
     @property
     def uptime_s(self) -> float:

@@ -67,8 +67,8 @@ class RunningServer:
 
 
 def keep_port(port: int) -> socket.socket:
-    """Nobody else gets the port while this socket has it, and a connection is refused. Closed by
-    the caller, after the server listens again: both may have the port, as only one listens."""
+    """No other process gets the port while this socket has it, and a connection is refused. Closed
+    by the caller, after the server listens again: both may have the port, as only one listens."""
     kept = socket.socket()
     kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     kept.bind((HOST, port))

@@ -1,4 +1,4 @@
-// The numbers of a plot as a table, made when somebody opens it.
+// The numbers of a plot as a table, made when it is opened.
 
 import { h } from './dom.js'
 import { iso, local, quantity } from './format.js'

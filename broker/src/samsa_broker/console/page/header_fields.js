@@ -33,7 +33,7 @@ class HeaderRow {
     this.element = h('div', { class: 'row' }, this.name, this.value, remove)
   }
 
-  /** What nobody has changed stays as it was, byte by byte. */
+  /** Values that were not edited stay as they were, byte by byte. */
   told() {
     const isChanged = this.value.value !== this.shown
     const same = this.bytes === null ? null : { base64: base64(this.bytes) }

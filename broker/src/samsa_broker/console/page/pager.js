@@ -58,7 +58,7 @@ class Pager {
   }
 }
 
-/** A button that is really disabled would lose the focus of whoever turned to the last page. */
+/** A button with `disabled` loses the focus: a keyboard user would lose the place on the last page. */
 function disable(button, isDisabled) {
   button.ariaDisabled = isDisabled ? 'true' : null
 }

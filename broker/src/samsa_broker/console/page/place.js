@@ -1,4 +1,4 @@
-// Where in the console somebody is, in the hash: `#/topics/orders/records?from=end`.
+// The view and its filters, in the hash: `#/topics/orders/records?from=end`.
 
 /** `{path: ['topics', 'orders', 'records'], query: {from: 'end'}}`. */
 export function here() {
@@ -29,7 +29,7 @@ function split(text) {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Somebody may write anything behind the hash. */
+/** The text behind the hash may be anything: users type it. */
 function decoded(part) {
   try {
     return decodeURIComponent(part)

@@ -1,4 +1,4 @@
-// A field that searches while somebody types.
+// A field that searches while the user types.
 
 import { field } from './form.js'
 

@@ -106,7 +106,7 @@ class Tail {
     if (!line.record) return
     this.#came += 1
     this.#waiting.push(line.record)
-    // What nobody will see is not kept while the page is hidden.
+    // While the page is hidden, records beyond those that it shows are not kept.
     if (this.#waiting.length > 2 * MOST_ROWS) this.#waiting.splice(0, MOST_ROWS)
   }
 

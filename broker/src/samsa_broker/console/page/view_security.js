@@ -62,7 +62,7 @@ export function securityView(view) {
       'Quotas',
       QUOTAS,
       row => pairs(row.entity),
-      'Nobody is limited. `samsa quotas` sets limits.',
+      'There are no limits. `samsa quotas` sets them.',
     ),
   }
 
@@ -90,7 +90,7 @@ export function securityView(view) {
         said,
         found.enabled
           ? 'Clients of this cluster log in, and ACLs decide what they may do.'
-          : 'This broker asks nobody who they are: whoever reaches it may do everything. samsa up --secure starts a closed one.',
+          : 'This broker has no logins: every client that reaches it may do everything. samsa up --secure starts a closed one.',
       )
       acls = found.acls
       parts.users.update(found.users, whyNot.users)

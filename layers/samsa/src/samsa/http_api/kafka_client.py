@@ -60,7 +60,7 @@ class ClusterRules(NamedTuple):
 
 
 class KafkaClient(ABC):
-    """One HTTP request, with the rights of whoever sent it."""
+    """One HTTP request, with the rights of its sender."""
 
     session: Session
     work: Work

@@ -32,7 +32,7 @@ class Listening(Protocol):
 
 
 class Extension(Protocol):
-    """More routes, of whoever starts the listener."""
+    """More routes, added by the caller that starts the listener."""
 
     def add_to(self, app: Any) -> None:
         """Called once, off the event loop, before the first request is answered."""

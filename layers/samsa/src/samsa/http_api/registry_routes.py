@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute, Match, NoMatchFound
 from starlette.types import Receive, Scope, Send
 
 from .kafka_client import ServedBroker
@@ -23,8 +23,9 @@ class RegistryRoute(BaseRoute):
         is_ours = scope["path"].strip("/").partition("/")[0] in PREFIXES
         return (Match.FULL if is_ours or _asks_for_root(scope) else Match.NONE), {}
 
-    def url_path_for(self, name: str, /, **_: Any) -> Any:
-        raise NotImplementedError(name)
+    def url_path_for(self, name: str, /, **path_params: Any) -> Any:
+        """Raises what a router expects of a route without a name."""
+        raise NoMatchFound(name, path_params)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] == "/":

@@ -41,7 +41,7 @@ class Bucket:
         self._objects = folder / "objects"
         self._drafts = folder / "drafts"
         self._objects.mkdir(parents=True, exist_ok=True)
-        # Nobody else writes here: drafts are of a process that has ended.
+        # No other process writes here: drafts are of a process that has ended.
         shutil.rmtree(self._drafts, ignore_errors=True)
         self._drafts.mkdir()
 
@@ -146,7 +146,7 @@ class Bucket:
         shutil.rmtree(self._upload(upload_id), ignore_errors=True)
 
     def forget_old(self) -> int:
-        """Remove what was spilled more than a day ago, and uploads that nobody finished."""
+        """Remove what was spilled more than a day ago, and uploads that were not finished."""
         oldest, removed = time.time() - KEPT_S, 0
         for stored in _walk(self._objects / SPILLED, SPILLED):
             if stored.modified < oldest:
