@@ -1,12 +1,18 @@
 """How the commands log in: their settings, and SCRAM against the broker's side."""
 
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from samsa.security.results import Authenticated, Challenge, LoginRefused
 from samsa.security.scram import ScramCredential, ScramExchange, ScramMechanism
+from samsa.wire.apis import Api, ApiKey
+from samsa.wire.messages import api_versions, sasl_authenticate, sasl_handshake
+from samsa_broker.cli.client import Client, ClientError
 from samsa_broker.cli.login import BadLogin, ClientLogin, read_login
+from samsa_broker.cli.registry_client import RegistryClient
 
 PASSWORD = "s3cret=,ü"
 USER = "a=li,ce"
@@ -117,3 +123,32 @@ def test_wrong_settings_are_refused(tmp_path: Path, text: str, problem: str):
     file.write_text(text)
     with pytest.raises(BadLogin, match=problem):
         read_login(str(file))
+
+
+def test_a_broker_that_does_not_prove_itself_is_an_error_of_the_client():
+    class Impostor(Client):
+        """Offers SCRAM, and answers nonsense to its first message."""
+
+        def _connected(self, host: str, port: int) -> socket.socket:
+            return socket.socket()
+
+        def _exchange(self, api: Api, version: int, row: Any) -> Any:
+            if api.key == ApiKey.API_VERSIONS:
+                answers = [
+                    api_versions.API_VERSION(api_key=key, min_version=0, max_version=1)
+                    for key in (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
+                ]
+                return api_versions.RESPONSE(api_keys=answers)
+            if api.key == ApiKey.SASL_HANDSHAKE:
+                return sasl_handshake.RESPONSE(mechanisms=["SCRAM-SHA-512"])
+            return sasl_authenticate.RESPONSE(auth_bytes=b"nonsense")
+
+    login = ClientLogin("sasl_plaintext", mechanism="SCRAM-SHA-512", user="alice", password="x")
+    with pytest.raises(ClientError, match="the broker's answer is not one of SCRAM"):
+        Impostor("127.0.0.1:1", login)
+
+
+def test_a_missing_file_of_an_authority_is_an_error_of_the_registry_client(tmp_path: Path):
+    login = ClientLogin("ssl", ca=str(tmp_path / "missing.pem"))
+    with pytest.raises(ClientError, match="no TLS with https:"):
+        RegistryClient("https://127.0.0.1:1", login).ask("GET", "/subjects")

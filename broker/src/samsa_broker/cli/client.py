@@ -24,8 +24,19 @@ class NotServed(ClientError):
     """The broker does not know this kind of request."""
 
 
+def login_of(path: str | None) -> ClientLogin:
+    """What the file of `--command-config` says. Raises ClientError."""
+    try:
+        return read_login(path) if path else ClientLogin()
+    except OSError as error:
+        raise ClientError(f"{path}: {error.strerror or error}") from error
+    except BadLogin as error:
+        raise ClientError(str(error)) from error
+
+
 class Client:
     def __init__(self, bootstrap: str, login: ClientLogin | None = None) -> None:
+        """Raises ClientError."""
         host, _, port = bootstrap.rpartition(":")
         if not host or not port.isdigit():
             raise ClientError(f"{bootstrap!r} is not HOST:PORT")
@@ -56,13 +67,7 @@ class Client:
     @classmethod
     def of(cls, given: argparse.Namespace) -> Self:
         """By the options of `add_bootstrap`."""
-        path = getattr(given, "command_config", None)
-        try:
-            return cls(given.bootstrap, read_login(path) if path else None)
-        except OSError as error:
-            raise ClientError(f"{path}: {error.strerror or error}") from error
-        except BadLogin as error:
-            raise ClientError(str(error)) from error
+        return cls(given.bootstrap, login_of(getattr(given, "command_config", None)))
 
     def _connected(self, host: str, port: int) -> socket.socket:
         plain = socket.create_connection((host, port), TIMEOUT_S)
@@ -87,7 +92,10 @@ class Client:
         answer = self.ask(ApiKey.SASL_HANDSHAKE, row)
         offered = ", ".join(answer.mechanisms) or "none"
         check(answer.error_code, None, f"{self._login.mechanism} (the broker has {offered})")
-        self._login.authenticate(send)
+        try:
+            self._login.authenticate(send)
+        except BadLogin as error:
+            raise ClientError(str(error)) from error
 
     def _ask_versions(self) -> dict[int, range]:
         row = self._exchange(APIS[ApiKey.API_VERSIONS], 0, APIS[ApiKey.API_VERSIONS].request())

@@ -13,8 +13,8 @@ from samsa.topics.configs import Refused
 from samsa.wire.apis import ApiKey
 from samsa.wire.errors import ErrorCode
 
-from .client import Client, ClientError, NotServed
-from .login import BadLogin, ClientLogin, read_login
+from .client import Client, ClientError, NotServed, login_of
+from .login import ClientLogin
 from .options import add_command, address
 from .serving import fail, serve
 
@@ -76,7 +76,7 @@ def run(given: argparse.Namespace) -> int:
             f"{given.url!r} is neither {KAFKA}HOST:PORT nor the HTTP address of samsa up"
         )
     bootstrap = given.url.removeprefix(KAFKA).rstrip("/")
-    login = _login(given.command_config)
+    login = login_of(given.command_config)
     check_listen(given.listen[0], login)
     Client(bootstrap, login).close()  # says what is wrong before anything is served
     try:
@@ -104,16 +104,6 @@ def _own_console(url: str) -> str:
             f"{url} has no console; give the address of Kafka's protocol: {DEFAULT_URL}"
         )
     return f"This broker serves its console itself: open {page}"
-
-
-def _login(path: str | None) -> ClientLogin:
-    """Raises ClientError."""
-    try:
-        return read_login(path) if path else ClientLogin()
-    except OSError as error:
-        raise ClientError(f"{path}: {error.strerror or error}") from error
-    except BadLogin as error:
-        raise ClientError(str(error)) from error
 
 
 def check_listen(host: str, login: ClientLogin) -> None:

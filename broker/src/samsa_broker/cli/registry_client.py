@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import ssl
 import urllib.error
 import urllib.request
 from base64 import b64encode
@@ -13,8 +14,8 @@ from samsa.schemas.contents import NamedText, SchemaKind
 from samsa.schemas.errors import BadSchema, NotInstalled
 from samsa.schemas.parsing import Schema, parse
 
-from .client import ClientError
-from .login import BadLogin, ClientLogin, read_login
+from .client import ClientError, login_of
+from .login import ClientLogin
 
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 TIMEOUT_S = 30.0
@@ -37,13 +38,7 @@ class RegistryClient:
 
     @classmethod
     def of(cls, given: argparse.Namespace) -> Self:
-        path = given.command_config
-        try:
-            return cls(given.registry, read_login(path) if path else None)
-        except OSError as error:
-            raise ClientError(f"{path}: {error.strerror or error}") from error
-        except BadLogin as error:
-            raise ClientError(str(error)) from error
+        return cls(given.registry, login_of(given.command_config))
 
     def ask(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """Raises ClientError; RegistryError, if the registry has refused it."""
@@ -51,7 +46,7 @@ class RegistryClient:
         url = f"{self._url}{path}" + (f"?{urlencode(asked)}" if asked else "")
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, self._headers(), method=method)  # noqa: S310
-        context = self._login.tls() if url.startswith("https:") else None
+        context = self._context() if url.startswith("https:") else None
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_S, context=context) as answer:  # noqa: S310
                 return json.loads(answer.read())
@@ -63,6 +58,12 @@ class RegistryClient:
             raise ClientError(
                 f"no schema registry answers at {self._url} ({why}); {hint}"
             ) from None
+
+    def _context(self) -> ssl.SSLContext:
+        try:
+            return self._login.tls()
+        except OSError as error:
+            raise ClientError(f"no TLS with {self._url}: {error}") from error
 
     def _headers(self) -> Mapping[str, str]:
         headers = {"content-type": MEDIA_TYPE, "accept": MEDIA_TYPE}
