@@ -19,6 +19,7 @@ from samsa.http_api.problems import RequestFailed
 from samsa.security.kinds import ResourceType
 from samsa.topics.permitted import refusal
 from samsa_broker.cost import Load, Prices, functions, kafka, msk, processes
+from samsa_broker.cost.calls import dynamodb_lines, s3_lines
 from samsa_broker.cost.load import GB, HOURS
 
 from .inside import Calls, Inside
@@ -27,7 +28,7 @@ from .sampler import Sampler
 from .state import API, Console, OnConsole, answer
 
 router = APIRouter(prefix=API, include_in_schema=False)
-MILLION, THOUSAND, HOUR_S = 1e6, 1e3, 3600
+HOUR_S = 3600
 WINDOW_POINTS = 60
 """Ten minutes."""
 BILLS = {"functions": functions, "processes": processes, "msk_serverless": msk, "kafka_ec2": kafka}
@@ -87,21 +88,15 @@ def so_far(calls: Calls, storage: int, at: Prices) -> list[dict[str, Any]]:
     hours = calls.uptime_s / HOUR_S
     gigabytes = (calls.bytes_in + calls.bytes_out) / GB
     stored = storage / GB * hours / HOURS
-    found = {
-        "DynamoDB writes": (calls.writes, _per(at, "dynamodb", "writes", calls.writes)),
-        "DynamoDB reads": (calls.reads, _per(at, "dynamodb", "reads", calls.reads)),
-        "S3 puts and lists": (calls.puts, _per(at, "s3", "puts", calls.puts)),
-        "S3 gets": (calls.gets, _per(at, "s3", "gets", calls.gets)),
-        "S3 GB months": (stored, at.cost("s3", "per_gb_month", stored)),
-        "GB between zones": (gigabytes, at.cost("transfer", "per_gb_between_zones", gigabytes)),
-        "machine hours": (hours, at.cost("ec2", "per_instance_hour", hours)),
-    }
-    return [{"what": w, "count": count, "dollars": cost} for w, (count, cost) in found.items()]
-
-
-def _per(at: Prices, section: str, what: str, count: float) -> float:
-    per, word = (MILLION, "million") if section == "dynamodb" else (THOUSAND, "thousand")
-    return at.cost(section, f"per_{word}_{what}", count / per)
+    counts = (calls.writes, calls.reads, calls.puts, calls.gets)
+    lines = [*dynamodb_lines(*counts[:2], at), *s3_lines(*counts[2:], at)]
+    found = [
+        *((line.what, count, line.dollars) for line, count in zip(lines, counts, strict=True)),
+        ("S3 GB months", stored, at.cost("s3", "per_gb_month", stored)),
+        ("GB between zones", gigabytes, at.cost("transfer", "per_gb_between_zones", gigabytes)),
+        ("machine hours", hours, at.cost("ec2", "per_instance_hour", hours)),
+    ]
+    return [{"what": what, "count": count, "dollars": dollars} for what, count, dollars in found]
 
 
 def load_now(inside: Inside, sampler: Sampler, now_ms: int) -> LoadNow | None:

@@ -14,7 +14,8 @@ from samsa_websocket.envelope.sizes import HEADER_ROOM, LARGEST_INLINE, base64_s
 
 from . import stores
 from .acts import LOOK_UP, OBJECT, RETURN, Act, FunctionActs
-from .bill import Bill, Line, counted
+from .bill import Bill, Line
+from .calls import api_gateway_lines, lambda_lines
 from .load import COMMIT_S, GB, HEARTBEAT_S, MB, SECONDS, TOPIC_FOR_S, AppendShare, Load, shared
 from .prices import Prices
 from .sizes import Crowd, producers_in_head, returning
@@ -313,19 +314,7 @@ def _blown_up(load: Load, calls: Calls, prices: Prices) -> float:
 def _api_gateway(load: Load, act: Act, prices: Prices) -> list[Line]:
     messages = act.messages * SECONDS
     minutes = load.connections * SECONDS / 60
-    section = "api_gateway"
-    return [
-        Line(
-            "API Gateway messages",
-            counted(messages, "of 32 KB"),
-            prices.cost(section, "per_million_messages", messages / stores.MILLION),
-        ),
-        Line(
-            "API Gateway connections",
-            counted(minutes, "minutes"),
-            prices.cost(section, "per_million_connection_minutes", minutes / stores.MILLION),
-        ),
-    ]
+    return api_gateway_lines(messages, minutes, prices)
 
 
 def _janitor_s(load: Load, made: CommittedLoad, prices: Prices) -> float:
@@ -345,14 +334,7 @@ def _lambda(act: Act, busy_s: float, janitor_s: float, prices: Prices) -> list[L
     requests = act.invocations * SECONDS + rounds
     gb_s = busy_s * SECONDS * assumed("function_memory_gb")
     gb_s += janitor_s * SECONDS * assumed("janitor_memory_gb")
-    return [
-        Line(
-            "Lambda requests",
-            counted(requests, "requests"),
-            prices.cost("lambda", "per_million_requests", requests / stores.MILLION),
-        ),
-        Line("Lambda time", counted(gb_s, "GB-s"), prices.cost("lambda", "per_gb_second", gb_s)),
-    ]
+    return lambda_lines(requests, gb_s, prices)
 
 
 def _recovery(load: Load, made: CommittedLoad, prices: Prices) -> Line:

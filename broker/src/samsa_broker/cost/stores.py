@@ -21,12 +21,12 @@ from .acts import (
     UNMERGED_S,
     Act,
 )
-from .bill import Line, counted
+from .bill import Line
+from .calls import dynamodb_lines, s3_lines
 from .load import GB, SECONDS, AppendShare, Load, by_chance
 from .prices import Prices
 from .sizes import ITEM_BYTES, READ, SEGMENT_ENTRY_BYTES, Crowd, Units, units
 
-MILLION, THOUSAND = 1e6, 1e3
 WRITES_PER_KEY = 1_000
 """DynamoDB's limit a second for one partition key, and so for one partition of a topic."""
 
@@ -141,15 +141,10 @@ def lines(load: Load, used: Act, made: CommittedLoad, prices: Prices) -> list[Li
     per_gb = prices.cost("dynamodb", "per_gb_month", index_gb)
     recovery = prices.cost("dynamodb", "per_gb_month_recovery", index_gb)
 
-    def priced(what: str, unit: str, section: str, name: str, count: float, per: float) -> Line:
-        return Line(what, counted(count, unit), prices.cost(section, name, count / per))
-
     return [
-        priced("DynamoDB writes", "units", "dynamodb", "per_million_writes", writes, MILLION),
-        priced("DynamoDB reads", "units", "dynamodb", "per_million_reads", reads, MILLION),
+        *dynamodb_lines(writes, reads, prices),
         Line("DynamoDB storage, recovery", f"{index_gb:,.1f} GB", per_gb + recovery),
-        priced("S3 puts and lists", "calls", "s3", "per_thousand_puts", puts, THOUSAND),
-        priced("S3 gets", "calls", "s3", "per_thousand_gets", month.gets, THOUSAND),
+        *s3_lines(puts, month.gets, prices),
         Line(
             "S3 storage", f"{load.kept_gb:,.1f} GB", prices.cost("s3", "per_gb_month", load.kept_gb)
         ),
