@@ -86,4 +86,4 @@ async def test_cost_tells_a_month_here_and_elsewhere(console: Console, page: Pag
 
 async def test_security_says_that_an_open_broker_is_open(console: Console, page: Page):
     await page.goto(console.view("security"))
-    await expect(page.get_by_text("whoever reaches it may do everything")).to_be_visible()
+    await expect(page.get_by_text("every client that reaches it may do everything")).to_be_visible()
