@@ -2,13 +2,13 @@
 
 import { get, own, path } from './api.js'
 import { announce } from './announcer.js'
-import { h, setText } from './dom.js'
+import { h, hiddenButton, setText } from './dom.js'
 import { field, form, wholeNumber } from './form.js'
 import { plural } from './format.js'
 import { go } from './place.js'
 import { FromField, partitionField } from './positions.js'
 import { RecordList } from './record_list.js'
-import { saveRecords } from './record_details.js'
+import { saveButton } from './record_details.js'
 import { problem } from './view.js'
 
 const MOST = 1000
@@ -27,12 +27,8 @@ export function browsing(view, { topic, format, asForm, write, head }) {
   const list = new RecordList(topic, format, { write })
   const failed = problem()
   const said = h('p', { role: 'status', class: 'said' })
-  const more = h('button', { type: 'button', hidden: true }, 'Read more')
-  const saved = h(
-    'button',
-    { type: 'button', hidden: true, on: { click: () => saveRecords(topic, list.records) } },
-    'Download these records',
-  )
+  const more = hiddenButton('Read more')
+  const saved = saveButton(topic, () => list.records)
   const fields = [partition, from, key, limit]
   let asked = {
     partition: query.partition ?? 'all',

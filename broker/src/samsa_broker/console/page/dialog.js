@@ -1,6 +1,9 @@
 // Dialogs: what cannot be undone is asked first, and forms that are seldom used open in one.
 
-import { h, replace } from './dom.js'
+import { path, root, send } from './api.js'
+import { announce } from './announcer.js'
+import { h, name, replace } from './dom.js'
+import { go } from './place.js'
 import { calm, problem, tell } from './view.js'
 
 /** Opens it; the element that had the focus has it again afterwards. Gives the function that closes it. */
@@ -46,6 +49,16 @@ export function confirm(title, question, verb, signal, act) {
       tell(failed, error)
       sure.disabled = false
     }
+  })
+}
+
+/** `what` is a topic or a group; `more` says what goes with it. Then the view of all of them is shown. */
+export function confirmDelete(view, what, named, more) {
+  const question = [`Delete the ${what} `, name(named), ` ${more}`]
+  confirm(`Delete the ${what}?`, question, 'Delete it', view.signal, async () => {
+    await send('DELETE', root(path(`${what}s`, named)), undefined, view.signal)
+    announce(`The ${what} ${named} is deleted.`)
+    go([`${what}s`])
   })
 }
 

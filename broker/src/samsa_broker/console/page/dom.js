@@ -12,6 +12,11 @@ export function svg(tag, attributes, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children)
 }
 
+/** It is shown when there is something to act on. */
+export function hiddenButton(text, act = null) {
+  return h('button', { type: 'button', hidden: true, on: act ? { click: act } : {} }, text)
+}
+
 /** A name from the broker. What is written from right to left does not turn the text around it. */
 export function name(text) {
   return h('bdi', { class: 'name' }, text)

@@ -2,7 +2,7 @@
 
 import { bytesOf, preview, shown, textOf, base64 } from './content.js'
 import { facts } from './dialog.js'
-import { h } from './dom.js'
+import { h, hiddenButton } from './dom.js'
 import { bytes, count, moment } from './format.js'
 import { link } from './place.js'
 import { copyButton, save } from './saving.js'
@@ -57,11 +57,14 @@ export function portable(record) {
   }
 }
 
-export function saveRecords(topic, records) {
-  save(
-    `${topic}.ndjson`,
-    records.map(record => `${JSON.stringify(portable(record))}\n`),
-    'application/x-ndjson',
+/** `records` is called when the button is pressed. */
+export function saveButton(topic, records) {
+  return hiddenButton('Download these records', () =>
+    save(
+      `${topic}.ndjson`,
+      records().map(record => `${JSON.stringify(portable(record))}\n`),
+      'application/x-ndjson',
+    ),
   )
 }
 

@@ -2,14 +2,14 @@
 
 import { lines, own, path } from './api.js'
 import { announce } from './announcer.js'
-import { h, setText } from './dom.js'
+import { h, hiddenButton, setText } from './dom.js'
 import { checkbox, field, form, needed } from './form.js'
 import { bytes, count, plural } from './format.js'
 import { note } from './place.js'
 import { FromField, partitionField } from './positions.js'
 import { onwards } from './browsing.js'
 import { RecordList } from './record_list.js'
-import { saveRecords } from './record_details.js'
+import { saveButton } from './record_details.js'
 import { calm, problem } from './view.js'
 
 const MOST = 500
@@ -53,17 +53,9 @@ class Search {
     })
     this.said = h('p', { class: 'said' })
     this.failed = problem()
-    this.stop = h(
-      'button',
-      { type: 'button', hidden: true, on: { click: () => this.#stop() } },
-      'Stop',
-    )
-    this.onwards = h('button', { type: 'button', hidden: true }, 'Search on from there')
-    this.saved = h(
-      'button',
-      { type: 'button', hidden: true, on: { click: () => saveRecords(topic, this.list.records) } },
-      'Download these records',
-    )
+    this.stop = hiddenButton('Stop', () => this.#stop())
+    this.onwards = hiddenButton('Search on from there')
+    this.saved = saveButton(topic, () => this.list.records)
     this.form = form(
       { id: 'search', class: 'bar' },
       [this.text, this.regex, this.#places(), this.partition, this.from, this.to, ...head],

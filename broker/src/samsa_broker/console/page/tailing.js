@@ -2,12 +2,12 @@
 
 import { lines, own, path, reach, Unreachable } from './api.js'
 import { announce } from './announcer.js'
-import { h, setText } from './dom.js'
+import { h, hiddenButton, setText } from './dom.js'
 import { form } from './form.js'
 import { count, plural } from './format.js'
 import { partitionField } from './positions.js'
 import { RecordList } from './record_list.js'
-import { saveRecords } from './record_details.js'
+import { saveButton } from './record_details.js'
 import { calm, problem, tell } from './view.js'
 
 const MOST_ROWS = 500
@@ -33,16 +33,8 @@ class Tail {
     this.list = new RecordList(topic, format, { most: MOST_ROWS, write })
     this.failed = problem()
     this.said = h('p', { class: 'said' })
-    this.stop = h(
-      'button',
-      { type: 'button', hidden: true, on: { click: () => this.#stop() } },
-      'Stop',
-    )
-    this.saved = h(
-      'button',
-      { type: 'button', hidden: true, on: { click: () => saveRecords(topic, this.list.records) } },
-      'Download these records',
-    )
+    this.stop = hiddenButton('Stop', () => this.#stop())
+    this.saved = saveButton(topic, () => this.list.records)
     this.form = form(
       { id: 'tail', class: 'bar' },
       [this.partition, ...head],

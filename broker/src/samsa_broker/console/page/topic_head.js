@@ -2,7 +2,7 @@
 
 import { path, root, send } from './api.js'
 import { announce } from './announcer.js'
-import { confirm, openDialog } from './dialog.js'
+import { confirmDelete, openDialog } from './dialog.js'
 import { h, name } from './dom.js'
 import { field, form, wholeNumber } from './form.js'
 import { go, link } from './place.js'
@@ -84,14 +84,7 @@ function addPartitions(view, topic, changed) {
 }
 
 function remove(view, topic) {
-  const question = [
-    'Delete the topic ',
-    name(topic),
-    ' with all of its records, and what groups have committed for it? This cannot be undone.',
-  ]
-  confirm('Delete the topic?', question, 'Delete it', view.signal, async () => {
-    await send('DELETE', root(path('topics', topic)), undefined, view.signal)
-    announce(`The topic ${topic} is deleted.`)
-    go(['topics'])
-  })
+  const more =
+    'with all of its records, and what groups have committed for it? This cannot be undone.'
+  confirmDelete(view, 'topic', topic, more)
 }

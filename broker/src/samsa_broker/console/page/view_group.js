@@ -1,14 +1,13 @@
 // A consumer group: its members, how far it is behind, and where it goes on.
 
-import { get, own, path, root, send } from './api.js'
-import { announce } from './announcer.js'
-import { confirm, section } from './dialog.js'
+import { get, own, path } from './api.js'
+import { confirmDelete, section } from './dialog.js'
 import { h, name } from './dom.js'
 import { checkbox } from './form.js'
 import { count, short } from './format.js'
 import { plotsOnDemand } from './features.js'
 import { historyChart } from './history.js'
-import { go, link } from './place.js'
+import { link } from './place.js'
 import { openReset } from './resetting.js'
 import { stats } from './stats.js'
 import { table } from './table.js'
@@ -115,14 +114,7 @@ function assigned(partitions) {
 }
 
 function remove(view, group) {
-  const question = [
-    'Delete the group ',
-    name(group),
-    ' with its offsets? Its consumers begin anew, where their auto.offset.reset says. It must have no members.',
-  ]
-  confirm('Delete the group?', question, 'Delete it', view.signal, async () => {
-    await send('DELETE', root(path('groups', group)), undefined, view.signal)
-    announce(`The group ${group} is deleted.`)
-    go(['groups'])
-  })
+  const more =
+    'with its offsets? Its consumers begin anew, where their auto.offset.reset says. It must have no members.'
+  confirmDelete(view, 'group', group, more)
 }
